@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import believer
@@ -84,8 +85,9 @@ def imported_rooms(source: str, package: str) -> list[str]:
     return [name.removeprefix("believer.").split(".")[0] for name in names if name.split(".")[0] == "believer"]
 
 
+@cache
 def arrows() -> Arrows:
-    """What each room imports, from the files as they are now."""
+    """What each room imports, from the files as they are when it is first asked."""
     found: dict[str, set[str]] = {room: set() for room in LEVELS}
     for path in files():
         room = room_of(path)

@@ -188,10 +188,10 @@ def test_a_function_of_a_script_prints_and_its_processes_end_with_the_run(tmp_pa
 # Workers that die
 
 
-@MODES
-def test_a_worker_of_ours_that_dies_fails_its_trial_and_the_run_goes_on(mode: str, journal: Path) -> None:
+def test_a_worker_of_ours_that_dies_fails_its_trial_and_the_run_goes_on(journal: Path) -> None:
+    """Among others, one by one; in batches, a worker is killed from outside below."""
     points = [GOOD, BAD, {"x": 1.0}, {"x": 9.0}, {"x": 3.0}]
-    result = minimize(bad.deadly, LINE, 9, q=3, workers=2, mode=mode, n_init=4, x0=points, journal=journal, seed=0)
+    result = minimize(bad.deadly, LINE, 9, q=3, workers=2, mode="async", n_init=4, x0=points, journal=journal, seed=0)
     assert (result.evaluations, result.stopped) == (9, "budget")
     assert result.failures == sum(row["x"] > 5.0 for row in result.optimizer.records()) >= 2
     assert set(errors(journal)) == {"its worker died (exit code 3)"}
@@ -335,14 +335,22 @@ def test_processes_that_cannot_start_leave_the_study_as_it_was(tmp_path: Path, j
 # Workers that hang
 
 
-@MODES
-def test_an_evaluation_that_takes_longer_than_it_may_has_failed(mode: str, journal: Path) -> None:
-    result = minimize(
-        bad.endless, LINE, 3, q=3, workers=2, mode=mode, x0=[BAD, GOOD, {"x": 3.0}], timeout=8, journal=journal, seed=0
-    )
-    assert statuses(journal) == ["failed", "done", "done"]
-    assert errors(journal) == ["took longer than 8 s"]
-    assert (result.evaluations, result.failures) == (3, 1)
+def test_an_evaluation_that_takes_longer_than_it_may_has_failed(tmp_path: Path) -> None:
+    """In both modes, which wait at the same time: the limit is long, as good evaluations must end within it."""
+
+    def run(mode: str) -> tuple[int, int]:
+        points = [BAD, GOOD, {"x": 3.0}]
+        result = minimize(
+            bad.endless, LINE, 3, q=3, workers=2, mode=mode, x0=points, timeout=8, journal=tmp_path / mode, seed=0
+        )
+        return result.evaluations, result.failures
+
+    modes = ("batch", "async")
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(run, modes)) == [(3, 1)] * 2
+    for mode in modes:
+        assert statuses(tmp_path / mode) == ["failed", "done", "done"]
+        assert errors(tmp_path / mode) == ["took longer than 8 s"]
 
 
 @MODES
@@ -478,8 +486,7 @@ def test_a_function_that_fails_in_one_way_from_the_start_ends_the_run(
     assert statuses(journal).count("failed") == count
 
 
-@MODES
-@pytest.mark.parametrize("executor", ["threads", 2])
+@pytest.mark.parametrize(("mode", "executor"), [("batch", "threads"), ("async", "threads"), ("async", 2)])
 def test_it_ends_the_run_in_workers_too_and_a_restart_with_a_better_function_goes_on(
     mode: str, executor: Any, journal: Path
 ) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from each import each
-from test_workers import alive, posix_only
-from waiting import PATIENCE, wait_for
+from test_workers import posix_only
+from waiting import PATIENCE, alive, wait_for
 
 import believer as bv
 from believer.errors import EvaluationError, InvalidInput, TookTooLong

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import signal
@@ -17,31 +16,12 @@ from typing import Any
 
 import bad_functions as bad
 import pytest
-from waiting import PATIENCE, wait_for
+from waiting import PATIENCE, alive, wait_for
 
 from believer.errors import EvaluationError, InvalidInput, TookTooLong, WorkerDied
 from believer.workers import ONE_THREAD, Workers
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals and forks are POSIX")
-
-
-def alive(pid: int) -> bool:
-    """Whether it runs; one that ended counts as dead before anyone has asked how (in a container, nobody may)."""
-    if sys.platform == "win32":  # a signal 0 would be Ctrl-C there
-        kernel = ctypes.WinDLL("kernel32")
-        kernel.OpenProcess.restype = ctypes.c_void_p
-        synchronize, timed_out = 0x100000, 0x102
-        handle = ctypes.c_void_p(kernel.OpenProcess(synchronize, False, pid))
-        runs = bool(handle) and kernel.WaitForSingleObject(handle, 0) == timed_out
-        if handle:
-            kernel.CloseHandle(handle)
-        return runs
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{pid}/stat")
-    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
 
 
 def pid_in(mark: Path) -> int:
@@ -179,11 +159,13 @@ def test_a_process_that_dies_takes_what_it_has_started_with_it(tmp_path: Path) -
 
 
 @posix_only
-def test_a_process_that_stops_in_its_answer_is_out_of_time(tmp_path: Path) -> None:
+def test_a_process_that_stops_in_its_answer_is_out_of_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Workers(1) as workers:
-        stopped = workers.submit_within(0.2, bad.stop_in_the_answer)
-        with pytest.raises(TookTooLong, match="stopped in its answer"):
-            stopped.result()
+        with monkeypatch.context() as patched:
+            patched.setattr("believer.workers._GRACE", 0.2)
+            stopped = workers.submit_within(0.2, bad.stop_in_the_answer)
+            with pytest.raises(TookTooLong, match="stopped in its answer"):
+                stopped.result()
         dead = workers.submit(bad.dead_in_the_answer, str(tmp_path / "mark"))
         with pytest.raises(WorkerDied, match="exit code 5"):
             dead.result()

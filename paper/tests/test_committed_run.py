@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from believer_paper.ledger import CLAIMS, ledger
+from believer_paper.ledger import CLAIMS, Entry, ledger
 from believer_paper.plan import EXPERIMENTS, cells
 from believer_paper.results import PRESETS, Results
 
@@ -35,6 +35,11 @@ def results() -> Results:
     return found
 
 
+@pytest.fixture(scope="module")
+def entries(results: Results) -> tuple[Entry, ...]:
+    return ledger(results)
+
+
 def written() -> dict[str, str]:
     with (RUN / "ledger.csv").open(encoding="utf-8", newline="") as lines:
         return {row["number"]: row["verdict"] for row in csv.DictReader(lines)}
@@ -45,12 +50,13 @@ def test_the_committed_run_has_every_cell_of_the_plan(results: Results) -> None:
     assert [cell for cell in cells(list(EXPERIMENTS), PRESETS) if cell not in there] == []
 
 
-def test_the_committed_ledger_follows_from_the_committed_cells(results: Results) -> None:
-    assert {str(entry.claim.number): entry.verdict for entry in ledger(results)} == written()
+def test_the_committed_ledger_follows_from_the_committed_cells(entries: tuple[Entry, ...]) -> None:
+    assert {str(entry.claim.number): entry.verdict for entry in entries} == written()
 
 
-def test_the_readme_and_the_page_on_the_paper_say_what_the_committed_run_found(results: Results) -> None:
-    entries = ledger(results)
+def test_the_readme_and_the_page_on_the_paper_say_what_the_committed_run_found(
+    results: Results, entries: tuple[Entry, ...]
+) -> None:
     for page, lines in (
         ("README.md", pages.readme_lines(entries)),
         ("docs/paper.md", pages.paper_lines(results, entries)),

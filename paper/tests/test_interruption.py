@@ -63,7 +63,7 @@ def test_a_run_that_is_stopped_is_taken_up_where_it_was(
         process.kill()
         process.wait()
     said = capfd.readouterr().err
-    assert ("the same command goes on from there" in said) == (code == 130)
+    assert ("the same command resumes the run" in said) == (code == 130)
     kept = finished_lines(written)
     # The last line that was seen may not have been on the disk yet: then its cell was not finished, and an interrupt
     # takes it back.

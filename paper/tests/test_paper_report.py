@@ -185,8 +185,8 @@ def test_every_inconsistency_is_told_by_its_tables_and_contradictions_apart(fold
     for kind, text in (("contradiction", contradictions), ("beyond the data", beyond)):
         numbers = [re.findall(r"\d+", head) for head in re.findall(r"^### (.*): ", text, re.MULTILINE)]
         assert numbers == [list(map(str, one.tables)) for one in inconsistencies() if one.kind == kind]
-    assert "cannot both be so" in contradictions
-    assert "cannot both be so" not in beyond
+    assert "cannot both be right" in contradictions
+    assert "cannot both be right" not in beyond
 
 
 def test_a_kind_of_inconsistency_that_the_paper_has_not_gets_no_chapter() -> None:
@@ -219,7 +219,7 @@ def test_the_first_lines_are_the_verdicts_in_the_papers_set_up_what_is_new_and_h
         assert line.startswith(verdict.capitalize())
         assert re.search(rf", {len(verdicts[verdict])}( of {len(ENTRIES)} claims)?: ", line)
     assert lines[0].startswith(f"{told[0].capitalize()} in the paper's own set-up, ")
-    assert re.match(r"Numbers: within two standard errors of the paper's are \d+ of \d+ distances", lines[-1])
+    assert re.match(r"Numbers: within two standard errors of the paper: \d+ of \d+ distances", lines[-1])
     for name in ("report.md", "printed.txt"):
         text = read(folder / name)
         assert text.index(lines[0]) < text.index(f"printed: of {len(ENTRIES)} claims, ")
@@ -271,7 +271,7 @@ def test_the_cost_tells_presets_and_other_libraries_apart() -> None:
 def test_the_terminal_tells_both_clocks_and_takes_other_libraries_from_the_processors(folder: Path) -> None:
     n, cpu, wall = len(RESULTS.finished), 2.0 * len(RESULTS.finished), 3.0 * len(RESULTS.finished)
     within = f"0 s within scikit-learn, 0 s within BoTorch and {cpu:.0f} s for the rest"
-    assert f"Cost: {n} cells, {cpu:.0f} s of the processor ({wall:.0f} s by the clock): {within}." in read(
+    assert f"Cost: {n} cells, {cpu:.0f} s of CPU time ({wall:.0f} s of wall-clock time): {within}." in read(
         folder / "printed.txt"
     )
 

@@ -99,7 +99,7 @@ def test_cells_that_measure_time_run_last_and_alone_with_one_thread(
         monkeypatch.delenv(name, raising=False)
     ran = run("timed", "plain", "scaled", "--preset", "ours", "--workers", "1", "--out", tmp_path)
     assert ran.code == 0, ran.err
-    assert "Now 6 cells that measure time" in ran.out
+    assert "Running 6 cells that measure time" in ran.out
     finished = read_store(tmp_path / CELLS)
     assert [one.cell.experiment for one in finished] == ["toy"] * 3 + ["step"] * 3 + ["scaling"] * 3
     times = [one.result["seconds"] for one in finished]
@@ -123,7 +123,7 @@ def test_an_interrupt_says_that_the_same_command_goes_on(tmp_path: Path, told: T
     ran = run(*arguments)
     assert ran.code == 130
     assert told == []
-    assert f"Finished cells are in {tmp_path / CELLS}; the same command goes on from there." in ran.err
+    assert f"Finished cells are in {tmp_path / CELLS}; the same command resumes the run." in ran.err
     assert [entry.cell.seed for entry in read_store(tmp_path / CELLS)] == [0, 1, 2, 0, 1]
 
 
@@ -195,7 +195,7 @@ def test_cells_run_on_a_cluster_and_timings_here(tmp_path: Path, told: Told) -> 
         (("--seeds", "1-3"), "must be a whole number, 1 or more; got '1-3'"),
         (("--workers", "0"), "must be a whole number, 1 or more; got '0'"),
         (("--preset", "theirs"), "--preset: invalid choice: 'theirs'"),
-        (("--workers", "2", "--dask", "tcp://127.0.0.1:9"), "leave one of them out"),
+        (("--workers", "2", "--dask", "tcp://127.0.0.1:9"), "Leave one of them out"),
         (("--colour", "red"), "unrecognized arguments: --colour"),
     ],
 )
@@ -253,7 +253,7 @@ def test_without_botorch_its_cells_are_skipped_with_one_line_unless_nothing_else
     ran = run("plain", "foreign", *arguments)
     assert ran.code == 0, ran.err
     (said,) = re.findall(r"^Skipping .*$", ran.out, re.MULTILINE)
-    assert re.fullmatch(r"Skipping 3 of 6 cells, which run BoTorch: .*pip install 'believer-paper\[botorch\]'", said)
+    assert re.fullmatch(r"Skipping 3 of 6 cells that need BoTorch: .*pip install 'believer-paper\[botorch\]'", said)
     assert {one.cell.settings["name"] for one in read_store(tmp_path / CELLS)} == {"plain"}
     assert_one_line(run("foreign", *arguments), r"pip install 'believer-paper\[botorch\]'")
 
@@ -322,4 +322,4 @@ def test_help_says_what_is_taken_up() -> None:
     with contextlib.redirect_stdout(out), pytest.raises(SystemExit) as stopped:
         main(["reproduce", "--help"])
     assert stopped.value.code == 0
-    assert "a run there is taken up" in " ".join(out.getvalue().split())
+    assert "an unfinished run there is resumed" in " ".join(out.getvalue().split())

@@ -54,7 +54,7 @@ LARGEST = 1e100
 """Settings in the units of y, and y itself, are no larger: their squares must be numbers too."""
 
 MAX_SEED = 2**1024 - 1
-"""As many bits as a generator makes use of."""
+"""The largest seed, with as many bits as a generator uses."""
 
 _SHOWN = 200
 

@@ -37,7 +37,7 @@ class Draft(Protocol):
     """A batch that was chosen."""
 
     trials: list[Trial]
-    """Its trials, those that the user has enqueued first."""
+    """The trials of the batch; those that the user has enqueued come first."""
 
     def gain(self) -> float | None:
         """The expected gain of the draft; None without a model."""

@@ -16,10 +16,10 @@ from believer.errors import InvalidInput, TookTooLong, WorkerDied
 from believer.workers import Workers
 
 _DOORS = {"distributed": "believer.integrations.dask", "ray": "believer.integrations.ray"}
-"""Who opens what an installed package of this name has defined."""
+"""The module that opens a cluster, by the installed package that defines it."""
 
 _SCHEMES = {**dict.fromkeys(("tcp", "tls", "ucx", "ws", "wss", "inproc"), "distributed"), "ray": "ray"}
-"""Whose address begins in this way."""
+"""The package of a cluster, by the beginning of its address."""
 
 _own = threading.local()
 """The worker process of a thread on a cluster's machine."""

@@ -125,7 +125,7 @@ class UnderWay:
         self.running[future] = trial
 
     def evaluate(self, trials: Iterable[Trial]) -> None:
-        """All of them."""
+        """Submit all ``trials``, and collect answers until none is running."""
         for trial in trials:
             self.submit(trial)
         while self.running:

@@ -306,12 +306,12 @@ class Optimizer(Study):
 
     @reading
     def descriptor_shares(self, outcome: str | None = None) -> dict[str, dict[str, float]]:
-        """How much the model uses each descriptor of a category, and how much its identity, by parameter.
+        """The shares of each descriptor, and of the identity, in the model's distances between choices, by parameter.
 
-        ``{"solvent": {"dielectric": 0.7, "dipole": 0.2, "identity": 0.1}}``: of what lies between two solvents, as the
-        model sees it, 70 % is their dielectric constant, and 10 % is told by no descriptor. Shares are of squared
-        distances in lengthscales, in the mean over pairs of choices. A descriptor that is the same for all choices, or
-        that another one says already, is left out. Needs a model with lengthscales.
+        ``{"solvent": {"dielectric": 0.7, "dipole": 0.2, "identity": 0.1}}``: 70 % of the distance between two solvents,
+        as the model sees it, is due to their dielectric constant, and 10 % to no descriptor. Shares are of squared
+        distances in lengthscales, averaged over pairs of choices. A descriptor that is the same for all choices, or
+        that follows from another one, is left out. This needs a model with lengthscales.
 
         Parameters
         ----------

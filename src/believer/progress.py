@@ -18,7 +18,7 @@ class Showing(Protocol):
     """Something that shows how far a run is."""
 
     def show(self, done: int, note: str = "") -> None:
-        """So much is done; ``note`` says more."""
+        """Show the progress, with ``note`` after it."""
         ...
 
     def clear(self) -> None:

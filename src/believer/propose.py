@@ -1,7 +1,8 @@
 """The choice of the next points: a pure function of a study's settings and its history.
 
-No file is touched, no lock taken, nothing mutated but a cache that never changes a result. :class:`Optimizer` asks
-here, and so does a host that keeps its trials in a storage of its own.
+It touches no file, takes no lock, and changes nothing but a cache that never changes a result. :class:`Optimizer` calls
+it, and so does a host that keeps its trials in a storage of its own. The file is long because the batch that is being
+made is one class, whose methods follow each other in the order of an ask.
 """
 
 from __future__ import annotations
@@ -205,7 +206,7 @@ class _Draft:
     distinct: bool
     repeat: bool = False
     shared: Values = field(default_factory=dict)
-    """For each parameter that is shared by the batch: the values that it may take."""
+    """The values that each parameter shared by the batch may take."""
     note: str = ""
     """The part of the provenance that names the rules of the batch."""
     trials: list[Trial] = field(default_factory=list)
@@ -243,7 +244,7 @@ class _Draft:
         return [space.decode(x[None, :], {**held, **space.nearest(x, self.shared)})[0] for x in X]
 
     def anew(self, note: str = "") -> _Draft:
-        """The same draft, without trials; provenance says ``note`` as well."""
+        """A copy of the draft without trials; ``note`` is added to its provenance."""
         return replace(self, note=self.note + note, trials=[])
 
     def fill(self, q: int, queued: list[dict[str, Any]], chooser: Strategy, is_custom: bool) -> None:

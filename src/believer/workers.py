@@ -50,7 +50,7 @@ _LONGEST_TEXT = 2000
 """Characters of an exception's text that are kept."""
 
 _GIVEN, _LOADED = b"given", b"loaded"
-"""What a process says of its task before it sends the result: that it is there, and that its function is called now."""
+"""The messages of a process before the result: the task has arrived; its function is being called."""
 
 _CANNOT_START = (
     "worker processes die before they get any work. Call from a script only under "
@@ -193,7 +193,7 @@ class _Process:
             raise _Ended from error
 
     def hear(self, timeout: float | None = None) -> bytes:
-        """Its next message; ``_Ended`` if none will come, ``TookTooLong`` if none has after so many seconds."""
+        """The next message; ``_Ended`` if none will come, ``TookTooLong`` if none came within ``timeout`` seconds."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         try:
             while not self._pipe.poll(max(0.0, min(LOOK_UP, deadline - time.monotonic()))):
@@ -403,7 +403,7 @@ def _answer(call: bytes, pipe: Connection[Any, Any]) -> bytes:
 
 
 def error_text(error: BaseException) -> str:
-    """Its type and what it says, cut to a length that a journal can bear."""
+    """The type and the text of an exception, cut to a length that suits a journal."""
     try:
         text = f"{type(error).__name__}: {error}"
     except BaseException:  # what an exception says is someone else's code as well

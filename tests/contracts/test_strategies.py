@@ -24,7 +24,7 @@ from believer.testing.scenes import fitted, scene
 
 # One of each way to choose: the others compute what these compute.
 MECHANISMS = (
-    *("kb", "cl_min", "fantasy", "fantasies", "lp", "lp_lipschitz", "gp_bucb", "ucb_pe", "qei"),
+    *("kb", "fantasies", "lp", "lp_lipschitz", "gp_bucb", "ucb_pe", "qei"),
     *("thompson", "dpp sample", "top_q", "trust_region"),
 )
 with_both_backends = pytest.mark.both_backends(*(f"{name}-" for name in MECHANISMS))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from cell_work import cells, conditions, deadly, logged, pids, runs
-from waiting import PATIENCE, wait_for
+from waiting import PATIENCE, alive, wait_for
 
 from believer.errors import EvaluationError
 from believer.experiments import read_store, run
@@ -39,16 +39,6 @@ def script(folder: Path, code: str) -> list[str]:
     header = f"import sys; sys.path[:0] = {folders}\nfrom cell_work import *\nfrom believer.experiments import *\n"
     (folder / "script.py").write_text(header + textwrap.dedent(code))
     return [sys.executable, str(folder / "script.py")]
-
-
-def alive(pid: int) -> bool:
-    """Whether it runs; one that ended counts as dead before anyone has asked how (in a container, nobody may)."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{pid}/stat")
-    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
 
 
 def test_two_workers_are_two_processes_with_one_thread_each_and_leave_no_trace(

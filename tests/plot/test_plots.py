@@ -88,9 +88,10 @@ STUDIES: dict[str, Callable[[], bv.Optimizer]] = {
 
 
 WHOLE = ("mixed", "limited", "several", "one", "long names", "a disc", "an angle")
-"""Studies of which every figure is drawn; of the others, those that depend on their axes."""
+"""Studies of which every figure is drawn; of the others, those whose layout depends on their axes in a way of its own:
+``batches`` and ``lies`` are points and bands over the axes of ``slice``."""
 
-OF_AXES = ("batches", "convergence", "evaluations", "lies", "parallel_coordinates", "slice")
+OF_AXES = ("convergence", "evaluations", "parallel_coordinates", "slice")
 
 
 @cache

@@ -24,8 +24,9 @@ from believer_bench.scores import RaceGroup, final, grouped, measure_of
 EVERY = "all"
 """In the place of a class: all of them."""
 
-Pair = tuple[str, int]
-Finals = dict[str, dict[Pair, float]]
+ProblemSeed = tuple[str, int]
+"""A problem and a seed, likewise."""
+Finals = dict[str, dict[ProblemSeed, float]]
 """l by member and block."""
 
 
@@ -71,7 +72,7 @@ def class_lines(runs: Sequence[Run], reference: str) -> tuple[ClassLine, ...]:
     wholes: list[ClassLine] = []
     for group, own in grouped(runs).items():
         values = finals(own)
-        kinds: dict[str, list[Pair]] = {}
+        kinds: dict[str, list[ProblemSeed]] = {}
         for block in dict.fromkeys((run.case.problem, run.seed) for run in own):
             kinds.setdefault(measure_of(block[0]).kind, []).append(block)
         found = [
@@ -95,7 +96,7 @@ def finals(runs: Sequence[Run]) -> Finals:
 
 
 def _line(
-    group: RaceGroup, kind: str, member: str, blocks: Sequence[Pair], values: Finals, reference: str
+    group: RaceGroup, kind: str, member: str, blocks: Sequence[ProblemSeed], values: Finals, reference: str
 ) -> ClassLine | None:
     """Not corrected yet; None if the member has no run."""
     own = values[member]

@@ -28,7 +28,8 @@ from believer_bench.runs import Case, Run, cases_of, members_of
 LEVEL = 0.05
 """A difference is shown if its corrected p value is below this."""
 
-Pair = tuple[Case, int]
+CaseSeed = tuple[Case, int]
+"""A case and a seed: what a comparison pairs members by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Ranking:
     """
 
     ranks: dict[str, float]
-    blocks: tuple[Pair, ...]
+    blocks: tuple[CaseSeed, ...]
     runs: dict[str, int]
     unranked: dict[str, int]
     unused: tuple[Case, ...] = ()
@@ -102,9 +103,9 @@ def pairs_needed(comparisons: int) -> int:
     return math.floor(1.0 + math.log2(max(comparisons, 1) / LEVEL)) + 1
 
 
-def finals(runs: Sequence[Run]) -> dict[str, dict[Pair, float]]:
+def finals(runs: Sequence[Run]) -> dict[str, dict[CaseSeed, float]]:
     """Final values by member and block."""
-    found: dict[str, dict[Pair, float]] = {}
+    found: dict[str, dict[CaseSeed, float]] = {}
     for run in runs:
         found.setdefault(run.member, {})[run.case, run.seed] = run.final
     return found
@@ -131,7 +132,7 @@ def rank(runs: Sequence[Run]) -> Ranking:
     return Ranking(ranks, blocks, {m: len(own[m]) for m in kept}, unranked, unused)
 
 
-def _most_shared(own: dict[str, set[Pair]]) -> tuple[list[str], set[Pair]]:
+def _most_shared(own: dict[str, set[CaseSeed]]) -> tuple[list[str], set[CaseSeed]]:
     """Members and the blocks that all of them have; of equally large tables, the one with the more blocks.
 
     Tried are all members, and then one fewer each time, the one with the fewest blocks, down to two.
@@ -146,11 +147,11 @@ def _most_shared(own: dict[str, set[Pair]]) -> tuple[list[str], set[Pair]]:
     return max(tables, key=lambda table: (len(table[0]) * len(table[1]), len(table[1])))
 
 
-def _shared(own: dict[str, set[Pair]], members: Sequence[str]) -> set[Pair]:
+def _shared(own: dict[str, set[CaseSeed]], members: Sequence[str]) -> set[CaseSeed]:
     return set.intersection(*(own[m] for m in members)) if members else set()
 
 
-def _full_table(values: dict[str, dict[Pair, float]], cases: Sequence[Case]) -> tuple[list[str], list[Case]]:
+def _full_table(values: dict[str, dict[CaseSeed, float]], cases: Sequence[Case]) -> tuple[list[str], list[Case]]:
     """Members and cases such that all have run all; of the cases that most members ran, as many as pay."""
     present: dict[Case, set[str]] = {}
     for case in cases:
@@ -196,7 +197,9 @@ def all_pairs(runs: Sequence[Run], ranking: Ranking, by_case: bool = False) -> t
     return _corrected([comparison for comparison in found if comparison is not None])
 
 
-def _compare(values: dict[str, dict[Pair, float]], ours: str, theirs: str, cases: Sequence[Case]) -> PairedTest | None:
+def _compare(
+    values: dict[str, dict[CaseSeed, float]], ours: str, theirs: str, cases: Sequence[Case]
+) -> PairedTest | None:
     """A comparison that is not corrected yet; None without a seed that both have.
 
     Several cases are tested at once on the signed ranks of the differences within each: problems count alike, whatever

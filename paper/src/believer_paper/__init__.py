@@ -1,6 +1,6 @@
-"""The paper, done again: its twelve experiments, its tables and figures, and a ledger of its claims.
+"""The reproduction of the paper: its twelve experiments, its tables and figures, and a ledger of its claims.
 
-``believer reproduce`` runs it. The way through the room: ``plan`` cuts the experiments into cells, ``work`` does a
-cell, ``results`` finds finished cells again; ``tables``, ``figures`` and ``ledger`` are made from these alone, and
-``report`` writes them down. ``numbers`` holds what the paper prints, ``setup`` its set-up as members.
+``believer reproduce`` runs it. ``plan`` cuts the experiments into cells, ``work`` runs a cell, and ``results`` looks up
+finished cells. ``tables``, ``figures`` and ``ledger`` are made from finished cells alone, and ``report`` writes them to
+files. ``numbers`` holds the numbers that the paper prints, ``setup`` its surrogates, its maximizer and its strategy.
 """

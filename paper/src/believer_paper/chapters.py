@@ -1,4 +1,4 @@
-"""The chapters of the report: summary, agreement, ledger, experiments, the paper against itself, provenance."""
+"""The chapters of the report: summary, agreement, ledger, experiments, inconsistencies of the paper, provenance."""
 
 from __future__ import annotations
 
@@ -23,58 +23,58 @@ from believer_paper.tables.costs import clocks
 from believer_paper.tables.layout import PaperTable
 
 _JUDGED = (
-    "Every verdict is computed from the cells of this run by the rule that stands under Test; none is typed in. The "
-    "paper's own set-up (printed) and this library's engine (ours) are judged apart; what depends on neither, once."
+    "Every verdict is computed from the cells of this run by the rule given under Test. The paper's own set-up "
+    "(printed) and this library's engine (ours) are judged separately. A claim that depends on neither is judged once."
 )
 _CHANGED = (
-    f"After a review of the first full run these rules were changed, all on {WHEN}, and committed before the cells of "
-    f"this run were looked at. A second review, which saw the first run's cells alone, had the rules of claims "
-    f"{', '.join(map(str, AMENDED))} and the word for shares amended before the evidence of this run was read. Old "
-    "verdicts are those of the first run; with two, the printed set-up's comes first."
+    f"These rules were changed on {WHEN}, after a review of the first full run, and committed before anyone looked at "
+    f"the cells of this run. A second review, which saw only the cells of the first run, led to amendments of the "
+    f"rules of claims {', '.join(map(str, AMENDED))} and of the word for shares, before the evidence of this run was "
+    "read. Old verdicts are those of the first run; if there are two, the first is that of the printed set-up."
 )
 _AGAINST_ITSELF = {
     "contradiction": (
         "The paper against itself",
         "inconsistencies",
-        "Where two numbers of the paper, or a number and a sentence, cannot both be so. Each is computed from what the "
-        "paper prints, allows for rounding, and needs no run.",
+        "These are pairs of numbers in the paper, or a number and a sentence, that cannot both be right. Each is "
+        "computed from what the paper prints, allows for rounding, and needs no run.",
     ),
     "beyond the data": (
         "The paper beyond its data",
         "beyond",
-        "Where a sentence of the paper says more than its numbers show: both may be so, but the one does not follow "
-        "from the other. Each is computed from what the paper prints, and needs no run.",
+        "These are sentences of the paper that say more than its numbers show: both may be right, but the sentence "
+        "does not follow from the numbers. Each is computed from what the paper prints, and needs no run.",
     ),
 }
-"""Heading, anchor and opening words by the kind of an inconsistency, in the order of the report."""
+"""The heading, the anchor and the opening words of each kind of inconsistency, in the order of the report."""
 
 _PRESETS = (
-    'There are two presets: "printed" is the paper\'s own set-up as far as it is printed, "ours" is this library\'s '
-    "process, acquisition and search under the same strategies (not its default strategy, which is none of the "
-    "paper's). The paper's numbers are there to be compared with; nothing was tuned to match them."
+    'There are two presets: "printed" is the paper\'s own set-up as far as the paper describes it, and "ours" is this '
+    "library's Gaussian process, acquisition function and search under the same strategies. (The library's default "
+    "strategy is not among them, because the paper does not have it.) Nothing was tuned to match the paper's numbers."
 )
 _CELLS = (
-    "All of this is made from cells. On one processor, with the same versions, each is deterministic from its settings "
-    "and its seed, but for times; on another, whose BLAS rounds differently, a loop is another one from the same "
-    "distribution. They are the lines of cells.jsonl (packed as cells.jsonl.gz), with settings, seed, result and "
-    'provenance; believer.experiments.read_store("cells.jsonl") reads them.'
+    "Everything in this report is made from cells. On one processor, with the same versions, a cell's result follows "
+    "from its settings and its seed, except for times. On another processor, whose BLAS rounds differently, a loop is "
+    "another draw from the same distribution. Cells are the lines of cells.jsonl (compressed: cells.jsonl.gz), with "
+    'settings, seed, result and provenance; believer.experiments.read_store("cells.jsonl") reads them.'
 )
 _SECONDS = (
-    "Seconds are sums over all cells. Processor time (CPU) does not depend on what else ran; several workers shared "
-    "the machine, which lengthens the wall clock beside it. Within scikit-learn and BoTorch are CPU seconds, counted "
-    "where the printed loops call these libraries; the rest is what is left of the CPU seconds without them."
+    "Seconds are sums over all cells. CPU time does not depend on what else ran; wall-clock time does, because several "
+    'workers shared the machine. "CPU within" scikit-learn and BoTorch is the CPU time that the printed loops spent in '
+    'calls of these libraries; "CPU of the rest" is all other CPU time.'
 )
 _PROVENANCE = ("believer", "commit", "backend", "python", "numpy", "scipy", "platform", "threads")
 _SMOKE = "A smoke run: tiny experiments on a seed or two. Its numbers and verdicts mean nothing."
 _ALL = "Over all presets"
 
 TONES = {"holds": "good", "holds in part": "mixed", "fails": "bad", BY_ALGEBRA: "open", UNTESTED: "open"}
-"""How a page colors each verdict; the words stand beside it."""
+"""The color of each verdict on a page, where the verdict is also written out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """All that is written down. pictures: the figures as PNG, by the name of their file without its ending."""
+    """The content of a report. pictures: the figures as PNG, by file name without its ending."""
 
     results: Results
     command: str
@@ -88,23 +88,23 @@ class Report:
 
     @property
     def whole(self) -> bool:
-        """Whether all experiments were asked for."""
+        """Whether the report is on all experiments."""
         return EXPERIMENTS.keys() <= set(self.wanted)
 
     def anchors(self) -> dict[str, str]:
-        """The place in the report of each table and figure, by its name in the ledger."""
+        """The anchor of each table and figure in the report, by the name that the ledger has for it."""
         tables = {table.label.lower(): f"#{table.name}" for table in self.tables}
         return tables | {f"figure {figure.number}": f"#figure{figure.number:02d}" for figure in self.figures}
 
     def files(self) -> dict[str, str]:
-        """The same, as files beside the report; a figure's is that of its first preset."""
+        """The file of each table and figure, by the name that the ledger has for it; for a figure, its first preset."""
         found = {table.label.lower(): f"tables/{table.name}.md" for table in self.tables}
         for figure in self.figures:
             found[f"figure {figure.number}"] = f"{next(iter(self.drawn(figure)))}.png"
         return found
 
     def drawn(self, figure: PaperFigure) -> dict[str, str]:
-        """The pictures of a figure, each with its caption."""
+        """The names of a figure's pictures, with their captions."""
         names = {f"figures/{figure.name(preset)}": preset for preset in self.results.presets}
         return {
             name: f"Figure {figure.number}, {preset}: {figure.title}"
@@ -114,7 +114,7 @@ class Report:
 
 
 def chapters(report: Report) -> list[Section]:
-    """The report in its order: of some experiments, what was run comes before what it says of the claims."""
+    """The sections of the report in order. If only some experiments were asked for, they come before the claims."""
     anchors = report.anchors()
     claims = [*_agreement(report), *ledger_chapter(report.entries, {**anchors, "cells": "#cells"}, report.whole)]
     ran = [section for name in report.wanted for section in _experiment(report, name)]
@@ -128,20 +128,20 @@ def chapters(report: Report) -> list[Section]:
 
 
 def found(report: Report) -> list[str]:
-    """How many claims hold and fail: a sentence a preset, and one on all that was run."""
+    """The numbers of claims that hold and fail: a sentence for each preset, and one over all presets."""
     presets = {preset: preset for preset in report.results.presets}
     return [f"{who}: {counted(report.entries, preset)}." for who, preset in {**presets, _ALL: None}.items()]
 
 
 def first_lines(report: Report) -> list[str]:
-    """The first lines, for readers who do not know the paper."""
+    """The first lines of the report, for readers who do not know the paper."""
     smoke = [_SMOKE] if "--smoke" in report.command.split() else []
     lines = headlines(report.entries, report.results.presets, report.tables)
     return [*smoke, *lines] if report.whole else [*smoke, _ran(report), *(line for line in lines if line != NEW)]
 
 
 def _ran(report: Report) -> str:
-    """The experiments that were run, if not all, and the number of claims that they bear on."""
+    """A sentence on the experiments that were run, and on the number of claims that they can judge."""
     titles = "; ".join(EXPERIMENTS[name].title for name in report.wanted)
     presets = f", {' and '.join(report.results.presets)}" if report.results.presets else ""
     cells = len(report.results.finished)
@@ -155,13 +155,13 @@ def spent(report: Report) -> str:
     """A sentence about the total cost."""
     cells, cpu, wall, sklearn, botorch, rest = _costs(report.results.finished)
     apart = f"{sklearn:.0f} s within scikit-learn, {botorch:.0f} s within BoTorch and {rest:.0f} s for the rest"
-    return f"Cost: {cells} cells, {cpu:.0f} s of the processor ({wall:.0f} s by the clock): {apart}."
+    return f"Cost: {cells} cells, {cpu:.0f} s of CPU time ({wall:.0f} s of wall-clock time): {apart}."
 
 
 def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str], whole: bool = True) -> list[Section]:
-    """The claims in short, then a part for each; ``places`` says where what lies behind them is.
+    """A table of all claims, then a section for each. ``places`` are the link targets of the evidence.
 
-    Of a run that is not ``whole``, without the history of the rules; without any claim, nothing.
+    The history of the rules is part of it if the run is ``whole``. The list is empty if there are no claims.
     """
     if not entries:
         return []
@@ -195,7 +195,7 @@ def ledger_chapter(entries: Sequence[Entry], places: Mapping[str, str], whole: b
 
 
 def _in_short(entry: Entry) -> str:
-    """The verdict under all presets, or each preset's where they differ."""
+    """The verdict of a claim, or the verdict under each preset if these differ."""
     verdicts = {who: finding.verdict for who, finding in entry.findings.items()}
     if len(set(verdicts.values())) <= 1:
         return entry.verdict
@@ -203,7 +203,7 @@ def _in_short(entry: Entry) -> str:
 
 
 def inconsistency_chapter(found: Sequence[Inconsistency], places: Mapping[str, str]) -> list[Section]:
-    """A chapter for each kind of inconsistency that there is, with a part for each of them."""
+    """A chapter for each kind of inconsistency that was found, with a section for each inconsistency."""
     sections = []
     for kind, (title, anchor, opening) in _AGAINST_ITSELF.items():
         parts = [_inconsistency(n, one, places) for n, one in enumerate(found, start=1) if one.kind == kind]
@@ -225,7 +225,7 @@ def _inconsistency(number: int, one: Inconsistency, places: Mapping[str, str]) -
 
 
 def cost(finished: Sequence[FinishedCell]) -> Table:
-    """Cells and seconds by preset, on both clocks, those within other libraries apart."""
+    """The cells and the seconds of each preset: CPU time, wall-clock time, and CPU time within other libraries."""
     groups = {
         **{preset: [one for one in finished if _preset(one) == preset] for preset in PRESETS},
         "of no preset": [one for one in finished if _preset(one) is None],
@@ -239,7 +239,7 @@ _CLOCKS = ("CPU seconds", "wall seconds", "CPU within scikit-learn", "CPU within
 
 
 def _costs(cells: Sequence[FinishedCell]) -> tuple[int, float, float, float, float, float]:
-    """How many, and their seconds: of both clocks, within scikit-learn and BoTorch, and what that leaves of the CPU."""
+    """The number of cells, their CPU and wall-clock seconds, and CPU seconds in scikit-learn, in BoTorch, elsewhere."""
     within = {True: 0.0, False: 0.0}
     cpu, wall = 0.0, 0.0
     for one in cells:
@@ -271,7 +271,7 @@ def _summary(report: Report) -> Section:
 
 
 def _agreement(report: Report) -> list[Section]:
-    """How far the numbers of each preset agree with the paper's; nothing where there are none."""
+    """The sections on how well the numbers of each preset agree with the paper's; none if there are no numbers."""
     sections = []
     for preset in report.results.presets:
         several = agreements(report.tables, preset)
@@ -290,7 +290,7 @@ def _experiment(report: Report, name: str) -> list[Section]:
 
 
 def _further(report: Report) -> list[Section]:
-    """Tables and figures of no experiment that was asked for, such as the runtimes of all."""
+    """The section of tables and figures that belong to all experiments, such as the runtimes."""
     parts = [_table(table) for table in report.tables if not _home(table.experiments, report.wanted)]
     parts += [_figure(report, figure) for figure in report.figures if not _home(figure.experiments, report.wanted)]
     return [Section("Further tables and figures", anchor="further"), *parts] if parts else []
@@ -309,7 +309,7 @@ def _figure(report: Report, figure: PaperFigure) -> Section:
 
 
 def _home(experiments: Iterable[str], wanted: Sequence[str]) -> str:
-    """The first of the experiments asked for that a table or figure is of; none for what is of all experiments."""
+    """The first of the ``wanted`` experiments that a table or figure belongs to; "" if it belongs to all of them."""
     return "" if EXPERIMENTS.keys() <= set(experiments) else next((name for name in wanted if name in experiments), "")
 
 
@@ -332,7 +332,7 @@ def _claim(entry: Entry) -> str:
 
 
 def _see(label: str, names: Iterable[str], places: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Links to what is named; what has no place is named alone. "cells: ..." is found under "cells"."""
+    """Links to the evidence, by name; a name without a place has no target. "cells: ..." is looked up as "cells"."""
     targets = {name: places.get(name.split(":")[0].lower(), "") for name in names}
     return {label: targets} if targets else {}
 
@@ -349,7 +349,7 @@ def _preset(one: FinishedCell) -> str | None:
 
 
 def _plain(value: Any) -> str:
-    """A value of the machine's description, for a reader."""
+    """An entry of the machine's description, as text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_plain(it)}" for name, it in value.items()) or "-"
     if isinstance(value, list):

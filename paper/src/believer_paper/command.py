@@ -1,4 +1,4 @@
-"""``believer reproduce``: the paper's experiments run again, or what is missing of them, and the report on them."""
+"""``believer reproduce``: run the experiments of the paper, or what is missing of them, and report on them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from believer_paper.results import PRESETS, Results
 from believer_paper.work import work
 
 _TIMING = ("step", "scaling")
-"""Kinds of cells whose result is a time: they run alone, when nothing else is under way."""
+"""The kinds of cells that measure time: they run one at a time, when nothing else is running."""
 
 _NAMES_HELP = "all (default), or any of those that --list names, such as exp3 exp9 claims"
-_SEEDS_HELP = "seeds 0 to N - 1 of everything that has seeds (default: as many as the paper)"
+_SEEDS_HELP = "use the seeds 0 to N - 1 wherever there are seeds (default: as many as in the paper)"
 _OUT_HELP = (
-    "folder for report, tables, figures and cells (default: %(default)s); a run there is taken up. The report covers "
-    "what this command names, and takes the place of an earlier one"
+    "folder for report, tables, figures and cells (default: %(default)s); an unfinished run there is resumed. The "
+    "report covers the experiments that this command names, and replaces an earlier report"
 )
 
 
@@ -47,21 +47,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="printed: the paper's own set-up; ours: this library's engine (default: %(default)s)",
     )
     parser.add_argument("--workers", type=at_least(1), metavar="N", help="processes (default: one a core)")
-    parser.add_argument("--dask", metavar="ADDRESS", help="of a Dask scheduler, such as tcp://host:8786")
+    parser.add_argument("--dask", metavar="ADDRESS", help="address of a Dask scheduler, such as tcp://host:8786")
     parser.add_argument("--out", type=Path, default=Path("believer-reproduction"), help=_OUT_HELP)
-    parser.add_argument("--smoke", action="store_true", help="tiny experiments, to see quickly that everything runs")
-    parser.add_argument("--list", action="store_true", help="say what can be named, and stop")
+    parser.add_argument("--smoke", action="store_true", help="run tiny experiments, as a check that everything works")
+    parser.add_argument("--list", action="store_true", help="list the names of the experiments, and stop")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run what is missing, report on all that was named, and pack the cells."""
+    """Run the missing cells, report on all named experiments, and compress the cells."""
     if arguments.list:
         print(_listed())
         return 0
     started = time.monotonic()
     arguments.names = _names(arguments.names)
     if arguments.workers is not None and arguments.dask is not None:
-        raise InvalidInput("--workers are processes here, --dask is a cluster elsewhere; leave one of them out.")
+        raise InvalidInput(
+            f"--workers (processes of this machine) and --dask (a cluster) exclude each other; got "
+            f"--workers {arguments.workers} --dask {arguments.dask}. Leave one of them out."
+        )
     presets = PRESETS if arguments.preset == "both" else (arguments.preset,)
     cells = plan.cells(arguments.names, presets, arguments.seeds, arguments.smoke)
     for package, module, extra in (("scikit-learn", "sklearn", "surrogates"), ("matplotlib", "matplotlib", "plots")):
@@ -70,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         failures = _reproduce(cells, arguments, out)
     except KeyboardInterrupt:
-        print(f"\nFinished cells are in {out / CELLS}; the same command goes on from there.", file=sys.stderr)
+        print(f"\nFinished cells are in {out / CELLS}; the same command resumes the run.", file=sys.stderr)
         raise
     print(f"Done in {time.monotonic() - started:.0f} s.")
     if failures:
@@ -79,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _names(given: Sequence[str]) -> list[str]:
-    """Experiments in the order of the plan."""
+    """The named experiments, in the order of the plan."""
     unknown = [repr(name) for name in given if name not in plan.EXPERIMENTS and name != "all"]
     if unknown:
         raise InvalidInput(
@@ -99,7 +102,7 @@ def _require(package: str, module: str, extra: str) -> None:
 
 
 def _reproduce(cells: Sequence[Cell], arguments: argparse.Namespace, out: Path) -> list[str]:
-    """Run, report and pack; what is to be said of cells that failed."""
+    """Run, report and compress. Returns the messages about cells that failed."""
     unpack(out)
     with Store(out / CELLS) as store:
         cells = _without_botorch(cells, store)
@@ -114,7 +117,7 @@ def _reproduce(cells: Sequence[Cell], arguments: argparse.Namespace, out: Path) 
 
 
 def _without_botorch(cells: Sequence[Cell], store: Store) -> Sequence[Cell]:
-    """The cells that can be run here: all, or without BoTorch those that do not need it, which is then printed."""
+    """The cells that can be run here. If BoTorch is not installed, say how many cells need it, and leave them out."""
     needy = [c for c in cells if c.settings.get("options", {}).get("process") == "botorch" and c not in store]
     if not needy or importlib.util.find_spec("botorch") is not None:
         return cells
@@ -122,12 +125,12 @@ def _without_botorch(cells: Sequence[Cell], store: Store) -> Sequence[Cell]:
     left = [cell for cell in cells if cell not in needy]
     if not left:
         raise missing
-    print(f"Skipping {len(needy)} of {len(cells)} cells, which run BoTorch: {missing}", flush=True)
+    print(f"Skipping {len(needy)} of {len(cells)} cells that need BoTorch: {missing}", flush=True)
     return left
 
 
 def _run(cells: Sequence[Cell], store: Store, workers: dict[str, Any]) -> list[str]:
-    """Run the cells that are missing, those that measure time at last and alone."""
+    """Run the missing cells; those that measure time come last and run alone. Returns messages about failures."""
     progress = True if sys.stderr.isatty() else "lines"
     together = [cell for cell in cells if cell.experiment not in _TIMING]
     alone = [cell for cell in cells if cell.experiment in _TIMING]
@@ -138,7 +141,7 @@ def _run(cells: Sequence[Cell], store: Store, workers: dict[str, Any]) -> list[s
     except EvaluationError as error:
         failures.append(str(error))
     if left := sum(cell not in store for cell in alone):
-        print(f"Now {left} cells that measure time, with nothing else under way.", flush=True)
+        print(f"Running {left} cells that measure time, one at a time.", flush=True)
         try:
             with one_process() as executor:
                 run_cells(alone, work, store, executor, progress=progress)
@@ -149,7 +152,7 @@ def _run(cells: Sequence[Cell], store: Store, workers: dict[str, Any]) -> list[s
 
 @contextmanager
 def _workers(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The arguments of ``experiments.run`` that say where cells run; a cluster answers before the first cell."""
+    """The arguments of ``experiments.run`` that say where cells run. Connects to the cluster first, if there is one."""
     if arguments.dask is None:
         yield {"workers": arguments.workers or os.cpu_count() or 1}
         return
@@ -158,7 +161,7 @@ def _workers(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def command_of(arguments: argparse.Namespace) -> str:
-    """The command that makes the same report, written in full; where cells run and are kept is not said."""
+    """The command that makes the same report, without the options for workers and for the folder."""
     everything = arguments.names == list(plan.EXPERIMENTS)
     words = ["believer", "reproduce", *(["all"] if everything else arguments.names), "--preset", arguments.preset]
     words += [] if arguments.seeds is None else ["--seeds", str(arguments.seeds)]

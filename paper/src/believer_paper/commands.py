@@ -1,4 +1,4 @@
-"""The subcommands that this distribution adds to ``believer``; their modules are loaded when they are called."""
+"""The subcommands that this distribution adds to ``believer``; a module is loaded when its command is called."""
 
 from believer.cli import verb_in
 

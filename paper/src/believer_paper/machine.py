@@ -1,4 +1,4 @@
-"""The machine that a report was made on: what speed depends on, and nothing that tells whose machine it is."""
+"""A description of the machine that a report was made on: what speed depends on, and nothing that identifies it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from believer.experiments import versions
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "gpytorch", "botorch", "matplotlib", "dask", "distributed")
-"""Whose versions are told, where they are installed."""
+"""The packages whose versions are reported, if they are installed."""
 
 _SECONDS = 10.0
 
@@ -38,7 +38,7 @@ def machine() -> dict[str, Any]:
 
 
 def _processor() -> str | None:
-    """The model of the processor; where only its kind is known, that."""
+    """The model of the processor, or its architecture if the model is not known."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
         fields = dict(line.split(":", 1) for line in reversed(lines) if ":" in line)
@@ -49,7 +49,7 @@ def _processor() -> str | None:
 
 
 def _sysctl(name: str) -> str:
-    """An entry of macOS's ``sysctl``."""
+    """The value that macOS's ``sysctl`` gives for ``name``."""
     try:
         answer = subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, timeout=_SECONDS, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -58,7 +58,7 @@ def _sysctl(name: str) -> str:
 
 
 def _cores() -> int | None:
-    """Those that this process may use, where that is known."""
+    """The number of cores that this process may use, or of all cores if that is not known."""
     try:
         return len(os.sched_getaffinity(0))
     except (AttributeError, OSError):  # Linux has it, others do not
@@ -66,7 +66,7 @@ def _cores() -> int | None:
 
 
 def _memory() -> float | None:
-    """The size of the memory in gigabytes (2^30)."""
+    """The size of the main memory in GiB."""
     try:
         size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # not everywhere, as on Windows
@@ -75,7 +75,7 @@ def _memory() -> float | None:
 
 
 def _system() -> str:
-    """The operating system and the kind of machine; ``platform.node`` is the name of this one, and not told."""
+    """The operating system and the architecture. (``platform.node``, the machine's name, is left out on purpose.)"""
     try:
         name = platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
@@ -91,7 +91,7 @@ def _version(package: str) -> str | None:
 
 
 def _blas() -> list[dict[str, Any]]:
-    """Each BLAS that is loaded, with its threads; without threadpoolctl, the one that NumPy was built on."""
+    """Each loaded BLAS with its number of threads; without threadpoolctl, the BLAS that NumPy was built with."""
     try:
         pools = importlib.import_module("threadpoolctl").threadpool_info()
     except ImportError:

@@ -1,4 +1,4 @@
-"""The file of a reproduction's cells, and its packed copy, from which a clone of the repository goes on."""
+"""The file of a reproduction's cells and its compressed copy, from which a clone of the repository can go on."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ PACKED = "cells.jsonl.gz"
 
 
 def pack(folder: Path) -> None:
-    """Leave the packed file beside the folder's cells."""
+    """Write the compressed copy of the folder's cells."""
     pack_store(folder / CELLS, folder / PACKED)
 
 
 def unpack(folder: Path) -> None:
-    """Add the packed cells that the folder's lack: all of them where there is only the packed file."""
+    """Add the cells of the compressed copy that the folder's own file lacks."""
     unpack_store(folder / PACKED, folder / CELLS)

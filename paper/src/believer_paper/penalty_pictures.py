@@ -1,4 +1,4 @@
-"""Figures of a lie as a penalty: ψ, EI to first order, determinants, Local Penalization; see docs/theory.md."""
+"""Figures that show a lie as a penalty: ψ, EI to first order, determinants, Local Penalization. See docs/theory.md."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def determinantal_penalty() -> Figure:
 
 
 def local_penalization() -> Figure:
-    """[paper] section 3.5: the explicit penalty of Local Penalization beside what believing does to EI."""
+    """[paper] section 3.5: the explicit penalty of Local Penalization, and the change of EI by a believed value."""
     figure = new_figure(7.5, 4.3)
     axes = figure.subplots()
     model = line_model([_FAR], [0.0], 0.1)

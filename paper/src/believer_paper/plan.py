@@ -1,7 +1,7 @@
-"""The experiments of the paper, cut into cells.
+"""The experiments of the paper, divided into cells.
 
-A cell's settings say nothing of the experiment that wanted it, so experiments share what is the same: Exp 9 adds Local
-Penalization to runs of Exp 4, and Exp 8 seeds to the diagnosis of Exp 3.
+A cell's settings do not name an experiment, so experiments share equal cells: Exp 9 adds Local Penalization to the runs
+of Exp 4, and Exp 8 adds seeds to the diagnosis of Exp 3.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from believer_paper.sizes import LARGE, Scale, each_q, loop_cells, sdd_cell
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """An experiment: its name, its subject, its cells under a preset, and our choices where the paper is silent."""
+    """An experiment: its name, its title, its cells under a preset, and our choices where the paper says nothing."""
 
     name: str
     title: str
@@ -33,7 +33,7 @@ class Experiment:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """Sentences on choices that the paper leaves open ([paper] says nothing, or two things)."""
+        """Sentences on the choices that the paper leaves open: it says nothing, or says two things."""
         return CHOICES.get(self.name, ())
 
 
@@ -149,17 +149,20 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def cells(names: Sequence[str], presets: Sequence[str], seeds: int | None = None, smoke: bool = False) -> list[Cell]:
-    """The cells of the named experiments under the presets, each once; InvalidInput for a name that is none."""
+    """The cells of the named experiments under the presets, each once; InvalidInput for an unknown name."""
     unknown = [name for name in names if name not in EXPERIMENTS] + [name for name in presets if name not in PRESETS]
     if unknown:
-        raise InvalidInput(f"there is {', '.join(EXPERIMENTS)}, under {' and '.join(PRESETS)}; got {unknown[0]!r}.")
+        raise InvalidInput(
+            f"an experiment must be one of {', '.join(EXPERIMENTS)}, and a preset one of {', '.join(PRESETS)}; "
+            f"got {unknown[0]!r}."
+        )
     scale = Scale(seeds, smoke)
     wanted = [cell for name in names for preset in presets for cell in EXPERIMENTS[name].cells(preset, scale)]
     return list(dict.fromkeys(wanted))
 
 
 def experiments_of(cell: Cell) -> tuple[str, ...]:
-    """The experiments that a cell belongs to, whatever its seed."""
+    """The experiments that a cell belongs to, for any seed."""
     return _owners().get(_signature(cell), ())
 
 

@@ -1,19 +1,20 @@
-"""Choices that the paper leaves open: their readings, the cells that try them, and which fits the paper best.
+"""Choices that the paper leaves open: their readings, the cells that try them, and which reading fits the paper best.
 
 ======  =====================================================================================
 symbol  meaning
 ======  =====================================================================================
-p, e_p  a number as printed, and its standard error: from the spread over seeds that is printed,
-        or where a single draw is printed, the standard deviation of one of ours
+p, e_p  a number as printed, and its standard error: from the printed spread over seeds, or, if a
+        single draw is printed, the standard deviation of a single draw of ours
 m, e    ours under a reading, and its standard error
 z       (m - p) / √(e² + e_p² + r²), r being half a unit of the last digit printed
 χ²      the sum of z² over the K printed numbers that a choice touches
 ======  =====================================================================================
 
-The rule: the reading with the least χ² fits best if that of every other is larger by 4 or more; else the nearest
-cannot be told apart. A reading fits at all if √(χ²/K) is at most 2. A first form of it (root mean squares that differ
-by 1, and single draws taken as exact) was fixed before the cells of the second run; a review, which saw those of the
-first run only, had it replaced by this one before the readings were looked at. Eight choices had been run before.
+The rule: the reading with the least χ² fits best if that of every other reading is larger by 4 or more; otherwise the
+nearest readings cannot be told apart. A reading fits at all if √(χ²/K) is at most 2. A first form of the rule (root
+mean squares that differ by 1, and single draws taken as exact) was fixed before the cells of the second run. A review
+that had seen only the first run replaced it by this one before anyone looked at the readings. Eight choices had been
+run before.
 """
 
 from __future__ import annotations
@@ -44,18 +45,18 @@ from believer_paper.results import Loop, Results, paired
 from believer_paper.sizes import LARGE, SMALL, Scale, loop_cells, sdd_cell
 
 FITS = 2.0
-"""Standard errors, root mean square, up to which a reading fits."""
+"""The largest √(χ²/K), in standard errors, at which a reading fits."""
 
 APART = 4.0
-"""In χ², between two readings that can be told apart: two standard errors of a single number."""
+"""The least difference in χ² of two readings that can be told apart: two standard errors of a single number."""
 
 _MIN_TO_LEAVE_OUT = 3
 SETS = 10
-"""Data sets of the diagnostic under each reading."""
+"""The number of data sets on which each reading is diagnosed."""
 
 
 class Estimate(NamedTuple):
-    """m, e, and the standard deviation of a single draw."""
+    """An estimate m, its standard error e, and the standard deviation of a single draw."""
 
     mean: float
     error: float
@@ -64,7 +65,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Loops:
-    """Runs of the printed set-up, with some of its options changed."""
+    """Loops of the printed set-up with some of its options changed."""
 
     problem: str
     strategy: str
@@ -111,23 +112,23 @@ Runs: TypeAlias = Loops | Diagnoses
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Words for it, the runs that try it, and the estimate that they give (None of too few)."""
+    """A reading in words, the runs that try it, and the function that estimates a number from them."""
 
     words: str
     runs: tuple[Runs, ...]
     of: Callable[..., Estimate | None]
 
     def estimate(self, results: Results) -> Estimate | None:
-        """m and e from finished cells."""
+        """The estimate from finished cells; None if there are too few."""
         groups = [runs.found(results) for runs in self.runs]
         return self.of(*groups) if all(len(group) > 1 for group in groups) else None
 
 
 @dataclass(frozen=True, slots=True)
 class ReadNumber:
-    """A number that the paper prints, and what each reading of a choice makes of it, in one order for all numbers.
+    """A number that the paper prints, and the readings of a choice that estimate it, in the same order for all numbers.
 
-    error: its standard error; None of a single draw.
+    error: the standard error of the printed number; None if a single draw is printed.
     """
 
     what: str
@@ -137,7 +138,7 @@ class ReadNumber:
     rounding: float = 0.005
 
     def errors_off(self, ours: Estimate) -> float:
-        """z."""
+        """The distance z of an estimate from the printed number, in standard errors."""
         printed = ours.draw if self.error is None else self.error
         return (ours.mean - self.paper) / math.hypot(ours.error, printed, self.rounding)
 
@@ -151,11 +152,11 @@ class Question:
 
     @property
     def readings(self) -> tuple[str, ...]:
-        """Their words."""
+        """The readings in words."""
         return tuple(reading.words for reading in self.numbers[0].readings)
 
     def misfits(self, results: Results) -> dict[str, float]:
-        """χ² by reading; empty unless every reading has an estimate of every number."""
+        """The χ² of each reading; empty unless every reading has an estimate of every number."""
         found = {}
         for i, words in enumerate(self.readings):
             estimates = [number.readings[i].estimate(results) for number in self.numbers]
@@ -167,7 +168,7 @@ class Question:
 
 
 def best_fit(misfits: Mapping[str, float], numbers: int) -> str:
-    """A sentence on which reading fits best, by the rule, from χ² over so many ``numbers``."""
+    """A sentence on the reading that fits best by the rule, given its χ² over so many ``numbers``."""
     order = sorted(misfits, key=lambda words: misfits[words])
     least = misfits[order[0]]
     near = [words for words in order if misfits[words] < least + APART]
@@ -179,7 +180,7 @@ def best_fit(misfits: Mapping[str, float], numbers: int) -> str:
 
 
 def final(loops: Sequence[Loop]) -> Estimate:
-    """The best value told in the end."""
+    """The best value observed by the end."""
     return _mean(loop.final for loop in loops)
 
 
@@ -200,7 +201,7 @@ def _spread_over_batches(loops: Sequence[Loop]) -> Estimate:
 
 
 def _jackknifed(of: Callable[[Sequence[Loop]], Any], loops: Sequence[Loop]) -> Estimate:
-    """The error of a number of whole runs, each left out in turn: batches of one run depend on each other."""
+    """An estimate with its jackknife error, leaving out whole runs, because batches of one run depend on each other."""
     n = len(loops)
     if n < _MIN_TO_LEAVE_OUT:
         return Estimate(float(of(loops)), math.inf, math.inf)
@@ -229,7 +230,7 @@ def _error(paper: Printed, seeds: int) -> float:
 
 
 def _finals(choices: Mapping[str, Mapping[str, Any]], problem: str, *keys: tuple[str, int]) -> tuple[ReadNumber, ...]:
-    """Table 4's final values of the keys (strategy, q), under options by reading."""
+    """The final values of Table 4 for the keys (strategy, q), with the options of each reading."""
     return tuple(
         ReadNumber(
             f"Table 4, {strategy} q={q}, {problem}",
@@ -265,7 +266,7 @@ def _tuned(choices: Mapping[str, Mapping[str, Any]]) -> tuple[ReadNumber, ...]:
 
 
 def _diagnosed(choices: Mapping[str, tuple[Mapping[str, Any], float]]) -> tuple[ReadNumber, ...]:
-    """Table 11's distances, under options and a unit of length by reading."""
+    """The distances of Table 11, with the options and the unit of length of each reading."""
 
     def at(part: str, unit: float) -> Callable[[Sequence[Measurement]], Estimate]:
         return lambda found: _mean(unit * float(getattr(one.fixed, part)) for one in found)
@@ -304,7 +305,7 @@ CHOICES: tuple[Question, ...] = (
         _finals({"real results alone": {}, "lies, too": {"incumbent": "believed"}}, "hartmann6", *_THREE),
     ),
     Question(
-        "Is y normalized again after a lie, and has the search gradients?",
+        "Is y normalized again after a lie, and does the search have gradients?",
         _finals(
             {
                 "again, differences": {},
@@ -332,7 +333,7 @@ CHOICES: tuple[Question, ...] = (
         _finals({"it does": {}, "it comes after": {"budget": "after"}}, "hartmann6", *_THREE, ("random", 3)),
     ),
     Question(
-        "Are the 150 evaluations of Exp 12 with the design?",
+        "Do the 150 evaluations of Exp 12 include the design?",
         tuple(
             ReadNumber(
                 f"E.15, {name}",
@@ -340,7 +341,7 @@ CHOICES: tuple[Question, ...] = (
                 _error(Q10_FINAL[name], SEEDS["exp12"]),
                 tuple(
                     Reading(words, (Loops("levy10", name, q, _TWIN, seeds=SEEDS["exp12"], budget=LARGE),), _after(end))
-                    for words, end in (("after it", LARGE), ("with it", LARGE - N_INIT["levy10"]))
+                    for words, end in (("they come after it", LARGE), ("they do", LARGE - N_INIT["levy10"]))
                 ),
                 0.05,
             )
@@ -381,7 +382,7 @@ CHOICES: tuple[Question, ...] = (
         ),
     ),
     Question(
-        "Which folds has the support vector machine?",
+        "Which folds does the support vector machine have?",
         _tuned({"shuffled, stratified": {}, "stratified, in the order of the data": {"folds": "plain"}}),
     ),
     Question(
@@ -389,7 +390,7 @@ CHOICES: tuple[Question, ...] = (
         _tuned({"standardized": {}, "centered alone": {"features": "raw"}}),
     ),
     Question(
-        "Is the final best of Exp 11 the value told, or the true one?",
+        "Is the final best of Exp 11 the observed value or the true one?",
         tuple(
             ReadNumber(
                 f"Table 6, {name}",
@@ -397,7 +398,7 @@ CHOICES: tuple[Question, ...] = (
                 _error(row.final, SEEDS["exp11"]),
                 tuple(
                     Reading(words, (Loops("hartmann6", name, 3, {}, 0.1),), of)
-                    for words, of in (("told", final), ("true", _true_final))
+                    for words, of in (("observed", final), ("true", _true_final))
                 ),
             )
             for name, row in TABLE_6.items()
@@ -407,7 +408,7 @@ CHOICES: tuple[Question, ...] = (
         "Is the spread of diversity in Table 5 over batches or seeds?",
         _spreads(TABLE_5, {"process": "botorch"}, 0.0, 5),
     ),
-    Question("And in Table 6?", _spreads(TABLE_6, {}, 0.1, 6)),
+    Question("Is the spread of diversity in Table 6 over batches or seeds?", _spreads(TABLE_6, {}, 0.1, 6)),
     Question(
         "Are the diagnostic's 0.2, 0.5, 0.8 raw, or along the diagonal of the box?",
         _diagnosed({"along the diagonal": ({}, _SIDE), "raw": ({"starts": "raw"}, _SIDE)}),
@@ -417,7 +418,7 @@ CHOICES: tuple[Question, ...] = (
         _diagnosed({"raw": ({}, _SIDE), "cube": ({}, 1.0)}),
     ),
 )
-"""Every question that the paper leaves open and that a number of its tables can speak to."""
+"""Every question that the paper leaves open and that the numbers of its tables can help to answer."""
 
 
 def cells(scale: Scale) -> list[Cell]:

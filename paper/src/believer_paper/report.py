@@ -1,6 +1,6 @@
-"""The report on the paper done again: its files, made from finished cells alone.
+"""The files of the report on the reproduction, made from finished cells alone.
 
-The cells lie elsewhere and are not touched: whatever happens here, the same command makes the report again.
+The file of cells is only read: if writing the report fails, the same command makes the report again.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from believer_paper.plan import EXPERIMENTS
 from believer_paper.results import Results
 from believer_paper.tables import tables
 
-TITLE = "The paper, done again: what holds, what fails, what it cost"
+TITLE = "Reproduction of the paper: what holds, what fails, what it cost"
 
 _EARLIER = ("tables/table[0-9][0-9].*", "tables/exp[0-9][0-9]_text.*", "figures/figure[0-9][0-9]_*.png")
-"""Files whose names depend on what was asked for: those of an earlier report go."""
+"""Files whose names depend on the experiments that were asked for: those of an earlier report are deleted."""
 
-_SAFE = "The finished cells are safe; make room and give the same command again: it will make only the report."
+_SAFE = "The finished cells are safe. Free some space and run the same command again: it will make only the report."
 
 
 def make_report(results: Results, command: str, wanted: Sequence[str]) -> Report:
-    """The report on the experiments named in ``wanted``; what their cells do not suffice for is left out."""
+    """The report on the experiments named in ``wanted``, without tables and figures whose cells are missing."""
     pictures = {
         f"figures/{figure.name(preset)}": png(drawn)
         for figure in FIGURES.values()
@@ -56,16 +56,16 @@ def make_report(results: Results, command: str, wanted: Sequence[str]) -> Report
 
 
 def _judged(results: Results, wanted: Sequence[str]) -> tuple[Entry, ...]:
-    """Every claim; where only some experiments were asked for, the claims that their cells can judge."""
+    """All claims; if only some experiments were asked for, the claims that their cells can judge."""
     whole = EXPERIMENTS.keys() <= set(wanted)
     return tuple(entry for entry in ledger(results) if whole or entry.verdict != UNTESTED)
 
 
 def write_report(results: Results, out: Path, command: str, wanted: Sequence[str]) -> str:
-    """Write the report into the folder ``out``, in the place of an earlier one; the summary of it, for a terminal.
+    """Write the report into the folder ``out``, where it replaces an earlier one. Returns its summary for a terminal.
 
-    ``report.html`` needs no other file; ``report.md`` shows the figures beside it. ``JournalError`` when a file cannot
-    be written: each is there whole, or as it was.
+    ``report.html`` needs no other file; ``report.md`` shows the figures of the folder. Raises ``JournalError`` if a
+    file cannot be written; no file is ever left half-written.
     """
     report = make_report(results, command, wanted)
     files = _files(report)
@@ -85,7 +85,7 @@ def write_report(results: Results, out: Path, command: str, wanted: Sequence[str
 
 
 def _files(report: Report) -> dict[str, bytes]:
-    """Every file by its name; the reports, which show the others, last."""
+    """The content of every file by its name; the reports, which link to the others, come last."""
     made = f"Made by: {report.command}." if report.command else ""
     places, sections = report.files(), chapters.chapters(report)
     judged = chapters.ledger_chapter(report.entries, {**places, "cells": PACKED}, report.whole)
@@ -106,7 +106,7 @@ def _files(report: Report) -> dict[str, bytes]:
 
 
 def _write(out: Path, files: Mapping[str, bytes]) -> None:
-    """Each file under another name first: what stood there stays until the new one is whole."""
+    """Write each file under a temporary name first, so that the earlier file stays until the new one is complete."""
     for name, content in files.items():
         path = out / name
         begun = path.with_name(f"{path.name}.part")
@@ -122,6 +122,6 @@ def _write(out: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _asked(experiments: Iterable[str], wanted: Sequence[str]) -> bool:
-    """Whether a table or figure is of what was asked for, or of no experiment in particular."""
+    """Whether a table or figure belongs to one of the ``wanted`` experiments, or to no experiment in particular."""
     known = [name for name in experiments if name in EXPERIMENTS]
     return not known or any(name in wanted for name in known)

@@ -1,4 +1,4 @@
-"""The figure of the law of separation: where the next point goes, and how far batches of two are apart."""
+"""The figure of the law of separation: the step to the next point, and distances within batches of two."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOISES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 3e-1)
 """σ_n/σ_f"""
 
 AMONG = 32
-"""Results, where noise is varied."""
+"""The number of results in the panel that varies the noise."""
 
 LOOKS = {
     "KB": (BLUE, "o"),
@@ -31,10 +31,10 @@ LOOKS = {
     "Thompson": (GRAY, "P"),
 }
 _ASIDE = (-2.5, -1.5, -0.5, 0.5, 1.5, 2.5)
-"""Markers of one place stand side by side."""
+"""Offsets that put markers of the same place side by side."""
 
 HALF_SUPPRESSED = 0.8326
-"""√log 2: up to here, in lengthscales, [paper] Eq. 3 prints that half of the variance is gone."""
+"""√log 2: the distance in lengthscales within which half of the variance is removed according to [paper] Eq. 3."""
 
 
 def separations(tries: int = 40) -> Figure:
@@ -55,12 +55,12 @@ def by_results(n: int, tries: int) -> Pairs:
 
 
 def by_noise(noise: float, tries: int) -> Pairs:
-    """Batches of two after 32 results whose noise has ``noise`` as its std, over σ_f."""
+    """Batches of two after 32 results with noise of standard deviation ``noise``, in units of σ_f."""
     return pairs(AMONG, noise**2, tries, np.random.default_rng([1, NOISES.index(noise)]))
 
 
 def _draw_improvement(axes: Axes) -> None:
-    """EI under the expansion, for three amounts of noise; in the law's units, so that no model is needed."""
+    """Draw EI under the expansion for three noise levels, in the units of the law, so that no model is needed."""
     t = np.linspace(-3.0, 3.0, 1201)
     for floor, color, style, place in (
         (0.0, BLUE, "-", (-2.9, 0.03)),

@@ -1,4 +1,4 @@
-"""How much of an experiment is run, and the cells that experiments share: runs of the printed sizes, diagnoses."""
+"""The sizes of experiments, and the cells that experiments share: loops of the printed sizes, and diagnoses."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from believer_paper.numbers.printed import BUDGETS, N_INIT
 
 SMALL = BUDGETS["exp4"]
 LARGE = N_INIT["levy10"] + BUDGETS["exp12"]
-"""Evaluations of most loops, the design included, and of Exp 12's, whose batches of ten come after it."""
+"""Budgets in evaluations: of most loops, design included; of Exp 12, whose batches of ten come after the design."""
 
 SMOKE_SEEDS = 2
-"""Of loops; everything else has one, because the diagnosis of a network takes seconds."""
+"""Seeds of loops in a smoke run. Everything else has one seed, because the diagnosis of a network takes seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much is run: as many seeds as the paper unless given, and the paper's sizes unless ``smoke``."""
+    """The scale of a run: the paper's number of seeds unless given, and the paper's sizes unless ``smoke``."""
 
     seeds: int | None = None
     smoke: bool = False
 
     def many(self, printed: int) -> range:
-        """Seeds of loops where the paper has ``printed``."""
+        """The seeds of loops for which the paper has ``printed`` seeds."""
         return range(self.seeds or (SMOKE_SEEDS if self.smoke else printed))
 
     def sets(self, printed: int) -> range:
-        """Seeds of anything else, such as data sets to diagnose."""
+        """The seeds of anything else, such as data sets to diagnose, for which the paper has ``printed`` seeds."""
         return range(self.seeds or (1 if self.smoke else printed))
 
     @property
     def large_q(self) -> int:
-        """Exp 12's batch size."""
+        """The batch size of Exp 12."""
         return 4 if self.smoke else 10
 
     def budget(self, n_init: int, printed: int, q: int) -> int:
-        """Evaluations in all where the paper has ``printed``: one batch after the design for a smoke test."""
+        """The number of evaluations for which the paper has ``printed``; a smoke run has one batch after the design."""
         return n_init + q if self.smoke else printed
 
 
@@ -51,7 +51,7 @@ def loop_cell(
 
 
 def sdd_cell(preset: str, surrogate: str, update: str, seed: int, **more: Any) -> Cell:
-    """A cell of kind "sdd": Hartmann-6D, 30 points, three lies' worth of CL-min under EI, unless ``more`` says else."""
+    """A cell of kind "sdd": Hartmann-6D, 30 points, q = 3 with CL-min under EI, unless ``more`` says otherwise."""
     settings = {"preset": preset, "problem": "hartmann6", "n": 30, "q": 3, "surrogate": surrogate, "update": update}
     return Cell("sdd", {**settings, "lie": "cl_min", "acquisition": "ei", **more}, seed)
 
@@ -65,9 +65,9 @@ def loop_cells(
     budget: int = SMALL,
     **more: Any,
 ) -> list[Cell]:
-    """Loops of strategies and their q from the problem's design, on as many ``seeds`` as the paper has.
+    """The loops of the ``keys`` (strategy, q), each from the problem's design, on as many ``seeds`` as the paper has.
 
-    Options {"budget": "after"}: the budget comes after the design.
+    With the option {"budget": "after"}, the budget does not include the design.
     """
     n_init = N_INIT[problem]
     end = budget + (n_init if more.get("options", {}).get("budget") == "after" else 0)
@@ -79,5 +79,5 @@ def loop_cells(
 
 
 def each_q(strategies: Iterable[str], sizes: Sequence[int]) -> list[tuple[str, int]]:
-    """Every strategy with every batch size; sequential has one."""
+    """Every strategy with every batch size; sequential has only q = 1."""
     return [(name, q) for name in strategies for q in ((1,) if name == "sequential" else sizes)]

@@ -1,4 +1,4 @@
-"""A summary in six lines: what holds, what fails, what is new, how far the numbers agree.
+"""A summary in six lines: which claims hold, which fail, what is new, and how well the numbers agree.
 
 Counts and lists are computed from the ledger; only the short names of the claims are written here.
 """
@@ -15,8 +15,8 @@ from believer_paper.tables.layout import PaperTable
 
 SHORT: Mapping[int, str] = {
     1: "GP and MQ-RBF pass the diagnostic",
-    2: "the diagnostic takes away the optimizer's randomness and nothing else",
-    3: "models that nobody updates collapse",
+    2: "the diagnostic removes the optimizer's randomness and nothing else",
+    3: "models that are not updated collapse",
     4: "bootstraps dilute a lie to a forest",
     5: "a retrained network is diverse because of the lie",
     6: "cost ratios of 15, 250 and 3000",
@@ -28,7 +28,7 @@ SHORT: Mapping[int, str] = {
     12: "the suppression radius (Prop. 2)",
     13: "points are separated by order ℓ",
     14: "EI, UCB and PI rise with σ (Prop. 3)",
-    15: "believing leaves the mean (Lemma 1)",
+    15: "believing leaves the mean unchanged (Lemma 1)",
     16: "the penalty is σ'/σ (Eq. 4)",
     17: "EI to first order, and its signs (Eq. 17)",
     18: "the log-determinant of a DPP (C.5)",
@@ -43,32 +43,32 @@ SHORT: Mapping[int, str] = {
     27: "CL-min has the lowest SVM error",
     28: "the diagnostic says the same under EI and UCB",
     29: "diversity survives random restarts",
-    30: "Thompson sampling is diverse, too",
+    30: "Thompson sampling is also diverse",
     31: "the q best maximizers are nearly identical",
     32: "a step of conditioning costs O(n²)",
     33: "conditioning is local and monotone, retraining is not",
     34: "gains diminish beyond q of 5",
     35: "separation bounds the information of a batch",
-    36: "the tests come out alike on other problems",
+    36: "the tests have the same results on other problems",
     37: "in 2-D, GP and MQ-RBF are diverse (Figure 1)",
     38: "whole runs keep their batches diverse",
 }
-"""Claims by number, in a few words; one that is not here is told in its own sentence."""
+"""The claims in a few words, by number; a claim that is missing here is quoted in full."""
 
 SET_UP = {PRESETS[0]: "in the paper's own set-up", PRESETS[1]: "with this library's engine"}
 NEW = (
-    "New here: once the model is sure where the minimum is, KB's next point (its lies counting for f⁺) is 1.22 c/H "
-    "away, c the standard deviation of the slope and H the curvature there, not of order ℓ (docs/theory.md); what each "
-    "choice is worth that the paper leaves open; and where the paper disagrees with itself."
+    "New here: once the model is sure where the minimum is, the next point of KB (with f⁺ also over lies) is 1.22 c/H "
+    "away, where c is the standard deviation of the slope and H the curvature there, and not of order ℓ "
+    "(docs/theory.md); the effect of each choice that the paper leaves open; and where the paper disagrees with itself."
 )
-_IN_PART = "each asks several things, of which some are so and others are not, or are left open by so few data"
+_IN_PART = "each says several things, of which some hold and others do not, or are left open by so few data"
 _SHOWN = 3
 _FEW = 12
-"""Claims up to which a line names all."""
+"""The largest number of claims that a line names by their short names."""
 
 
 def verdicts_of(entries: Sequence[Entry], preset: str | None) -> dict[str, list[Entry]]:
-    """The claims by verdict under a preset, where one that depends on none counts as well; None: over all presets."""
+    """The claims by verdict under a preset, with those that depend on no preset; None means over all presets."""
     sorted_out: dict[str, list[Entry]] = {verdict: [] for verdict in VERDICTS}
     for entry in entries:
         finding = None if preset is None else entry.findings.get(preset)
@@ -77,14 +77,14 @@ def verdicts_of(entries: Sequence[Entry], preset: str | None) -> dict[str, list[
 
 
 def counted(entries: Sequence[Entry], preset: str | None) -> str:
-    """How many claims have which verdict: "of 36 claims, 8 hold, 20 hold in part, ..."."""
+    """The number of claims with each verdict: "of 36 claims, 8 hold, 20 hold in part, ..."."""
     found = verdicts_of(entries, preset)
     counts = [f"{len(those)} {verdict if len(those) == 1 else _several(verdict)}" for verdict, those in found.items()]
     return f"of {len(entries)} claims, {', '.join(counts)}"
 
 
 def headlines(entries: Sequence[Entry], presets: Sequence[str], tables: Iterable[PaperTable]) -> list[str]:
-    """A line for each verdict that there is under the first preset, one for what is new, one for the numbers."""
+    """A line for each verdict under the first preset, one on what is new, and one on how well the numbers agree."""
     preset = next(iter(presets), None)
     where = "" if preset is None else f" {SET_UP[preset]}"
     lines: list[str] = []

@@ -1,7 +1,7 @@
-"""``believer table1``: every row of the paper's Table 1, measured on more data sets than ``believer reproduce`` has.
+"""``believer table1``: every row of the paper's Table 1, measured on more data sets than in ``believer reproduce``.
 
-It runs the cells of a reproduction, and more of them, and makes the same table by the same rule. A folder of ``believer
-reproduce`` is taken up.
+The command runs the same cells for more seeds, and makes the same table by the same rule. It goes on from the finished
+cells in a folder of ``believer reproduce``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from believer_paper.tables.diagnoses import READINGS, table_1
 from believer_paper.work import work
 
 MIN_SEEDS = 20
-"""Data sets of a table worth printing."""
+"""The number of data sets that make a table worth printing."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,11 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=at_least(1), default=MIN_SEEDS, help="data sets (default: %(default)s)")
     parser.add_argument("--preset", choices=[*PRESETS, "both"], default="both", help="default: %(default)s")
     parser.add_argument("--workers", type=at_least(1), help="processes (default: one a core)")
-    parser.add_argument("--out", type=Path, help="folder for table and cells; a run there is taken up")
+    parser.add_argument("--out", type=Path, help="folder for table and cells; an unfinished run there is resumed")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure what is missing, print the table, and leave it with its cells in the folder if one was given."""
+    """Run the missing cells and print the table; with a folder, write the table and the cells there."""
     started = time.monotonic()
     out = None if arguments.out is None else writable(arguments.out)
     presets = PRESETS if arguments.preset == "both" else (arguments.preset,)
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def table_cells(presets: Sequence[str], seeds: int) -> list[Cell]:
-    """The diagnoses of every reading of every row, told each lie about the same data sets."""
+    """The diagnoses of every reading of every row, with each lie on the same data sets."""
     return [
         sdd_cell(preset, surrogate, update, seed, lie=lie)
         for preset in presets

@@ -1,4 +1,4 @@
-"""Figures of the paper's propositions: where each holds, and where it breaks. docs/theory.md explains them."""
+"""Figures of the paper's propositions: where each holds, and where it does not. docs/theory.md explains them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LINE: Array = np.linspace(0.0, 1.0, 601)[:, None]
 
 
 def rank_one_updates() -> Figure:
-    """[paper] Eq. 2: what a lie takes of the variance, far from data and next to a datum."""
+    """[paper] Eq. 2: the variance that a lie removes, far from data and next to a datum."""
     figure = new_figure(9.5, 3.9)
     panels = figure.subplots(1, 2, sharey=True)
     model = line_model([0.1, 0.45, 0.9], [0.0, 0.0, 0.0], 0.12)
@@ -99,7 +99,7 @@ def distinct_points(tries: int = 100) -> Figure:
 
 
 def _draw_repeats(axes: Axes, tries: int) -> None:
-    """Share of random situations whose second point is the first again: one row a lie, three columns a setting."""
+    """Draw the shares of situations that repeat the first point: a row for each lie, a column for each setting."""
     columns = [(setting, name) for setting in SETTINGS.values() for name in CHOSEN_BY]
     shares = np.zeros((len(LIES), len(columns)))
     for i, lie in enumerate(LIES.values()):
@@ -146,7 +146,7 @@ def suppression_radius(models: int = 150) -> Figure:
 
 
 def mean_invariance() -> Figure:
-    """[paper] Lemma 1: a believed value leaves the mean, unless y is standardized anew or the model is refitted."""
+    """[paper] Lemma 1: a believed value leaves the mean as it is, unless y is standardized or fitted again."""
     X = np.array([[0.04], [0.18], [0.31], [0.44], [0.62], [0.75], [0.88], [0.97]])
     data, recipe = Data(frozen(X), frozen(wave1().evaluate(X))), PrintedGP()
     rng = np.random.default_rng(0)
@@ -179,7 +179,7 @@ def mean_invariance() -> Figure:
 
 
 def acquisition_slopes() -> Figure:
-    """[paper] Prop. 3: EI and UCB rise with σ whatever the mean; PI falls where the mean is better than f⁺."""
+    """[paper] Prop. 3: EI and UCB rise with σ for every mean; PI falls where the mean is better than f⁺."""
     figure = new_figure(9.5, 3.7)
     panels = figure.subplots(1, 3)
     std = np.linspace(0.02, 2.0, 300)
@@ -197,7 +197,7 @@ def acquisition_slopes() -> Figure:
 
 
 def unmoved_model() -> Figure:
-    """[paper] Cor. 1: a model that no lie moves repeats its point, unless the incumbent moves."""
+    """[paper] Cor. 1: a model that no lie changes repeats its point, unless the incumbent changes."""
     figure = new_figure(9.5, 3.9)
     panels = figure.subplots(1, 2, sharey=True)
     for panel, which, title in ((panels[0], "data", "f⁺ of data"), (panels[1], "believed", "f⁺ believed")):

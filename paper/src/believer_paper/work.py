@@ -19,11 +19,11 @@ KINDS = {
     "batch": ("batches", "batch"),
     "theory": ("propositions", "theory"),
 }
-"""The file of ``cells`` and the function in it; loaded on use, so that a process imports what its cells need."""
+"""The module of ``cells`` and its function, by kind; loaded on use, so that a process imports only what it needs."""
 
 
 def work(cell: Cell) -> dict[str, Any]:
-    """Do the cell: plain JSON that depends on the cell alone, per processor and BLAS, but for times."""
+    """The result of a cell as plain JSON. Times aside, it depends only on the cell, the processor and the BLAS."""
     if cell.experiment not in KINDS:
         raise InvalidInput(f"a cell must be one of {', '.join(KINDS)}; got {cell.experiment!r}.")
     file, name = KINDS[cell.experiment]

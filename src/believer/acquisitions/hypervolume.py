@@ -34,7 +34,7 @@ from believer.surrogates.protocols import Model, Prediction
 _AT_ONCE = 1 << 13
 
 _MARGIN, AMONG = 0.1, 1.0
-"""Of a reference that is inferred; benchmarks/reference.py."""
+"""Constants of an inferred reference point, chosen by benchmarks/reference.py."""
 
 
 def nondominated(Y: Array) -> BoolArray:
@@ -297,7 +297,7 @@ class LogEHVI:
         return value_on(self.models, self._edges.log_improvement, X)
 
     def of(self, at: tuple[Prediction, ...]) -> Array:
-        """The same (m,) where the models predict ``at``."""
+        """The acquisition values (m,) at points where the models predict ``at``."""
         return value_of(self._edges.log_improvement, at)
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:

@@ -45,7 +45,7 @@ _NONE = np.zeros(0)
 
 @dataclass(frozen=True, slots=True)
 class Softness:
-    """How the two corners of q-EI are rounded ([Ament2023] section 4.2 and appendix A).
+    """The smoothing of the two corners of q-EI ([Ament2023] section 4.2 and appendix A).
 
     improvement: τ₀ of max(·, 0), as a share of the scale of y. maximum: τₘ of the maximum over a group, in log units.
     fat: tails that fall like 1/x², so that hopeless points keep a slope, or exponentially.

@@ -13,7 +13,7 @@ from believer.capabilities import has
 from believer.errors import MissingCapability
 from believer.maximize.objective import Climb, Objective, climb_from
 from believer.numerics import backend, lbfgs
-from believer.surrogates.protocols import Compiled, Differentiable, Model, Prediction
+from believer.surrogates.protocols import CompilableModel, Differentiable, Model, Prediction
 
 if TYPE_CHECKING:
     from believer._native import Improvement
@@ -118,13 +118,13 @@ class PointwiseObjective:
         return type(self), (self.acquisition, self.model, self.incumbent)
 
     def compiled(self) -> Improvement | None:
-        """The same in compiled code, made once; None if it exists in Python alone."""
+        """The objective in compiled code, made once; None if it exists in Python alone."""
         if self._compiled is None:
             native = backend.native
             if native is None:
                 return None
             known = vars(type(self.acquisition)).get("compiled_as")
-            posterior = self.model.compiled() if known is not None and has(self.model, Compiled) else None
+            posterior = self.model.compiled() if known is not None and has(self.model, CompilableModel) else None
             if known is None or posterior is None:
                 return None
             name, number = known

@@ -42,7 +42,7 @@ _FLAT = 6.7
 """Φ is next to one from here on."""
 
 _EARLY = 0.2
-"""Where all factors fall from the start they do so exponentially: this share of the way is a panel of its own."""
+"""The share of the integration range that is a panel of its own, for factors that fall exponentially from the start."""
 
 _STEPS = 6
 
@@ -202,7 +202,7 @@ class LogScalarizedEI:
         return value_on(self.models, self._formula, X)
 
     def of(self, at: tuple[Prediction, ...]) -> Array:
-        """The same (m,) where the models predict ``at``."""
+        """The acquisition values (m,) at points where the models predict ``at``."""
         return value_of(self._formula, at)
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:

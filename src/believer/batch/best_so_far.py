@@ -82,7 +82,7 @@ class BestSoFar:
         return float(real.min()) if len(real) else None
 
     def among(self, rows: BoolArray) -> BestSoFar:
-        """The same at some of the points, (n,)."""
+        """The values at a subset of the points, (n,)."""
         return replace(
             self,
             ids=self.ids[rows],

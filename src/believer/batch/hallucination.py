@@ -96,7 +96,7 @@ class BatchUCB:
         return self.acquisition.pointwise(mean, std, 0.0).value
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
-        """The same with its gradient (m, d)."""
+        """Values (m,) with gradients (m, d)."""
         real = cast(Differentiable, self.given.real).predict_with_gradient(X)
         given = cast(Differentiable, self.given.model).predict_with_gradient(X)
         at = self.acquisition.pointwise(real.mean, given.std, 0.0)

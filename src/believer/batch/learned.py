@@ -154,7 +154,7 @@ class Part:
         return Part(learned, learned.model, (), nothing, no_rows(1)[:, 0], start, followers={OWN: own})
 
     def following(self, name: str, factor: float, model: Model | None) -> Part:
-        """The same with one more follower, which begins before the first lie.
+        """A copy of the part with one more follower, which begins before the first lie.
 
         Parameters
         ----------
@@ -166,9 +166,9 @@ class Part:
         return replace(self, followers={**self.followers, name: Follower(factor, model, pool)})
 
     def caught_up(self, name: str) -> tuple[Part, Follower]:
-        """The same, its follower told all lies, and that follower: the model's own if lengthscales are fixed."""
+        """A copy whose follower knows all lies, and that follower, the part's own if lengthscales are fixed."""
         name = OWN if self.followers[name].model is None else name
-        before, now = self.followers[name], self.followers[name].told(self, name == OWN)
+        before, now = self.followers[name], self.followers[name].after_lies(self, name == OWN)
         return self if now is before else replace(self, followers={**self.followers, name: now}), now
 
 
@@ -196,8 +196,8 @@ class Follower:
     lies: int = 0
     looked: int = 0
 
-    def told(self, part: Part, own: bool) -> Follower:
-        """The same with all lies of ``part``; ``own`` where the model is the part's."""
+    def after_lies(self, part: Part, own: bool) -> Follower:
+        """The follower after all lies of ``part``; ``own`` says whether its model is the part's."""
         here = self
         for lies, X, model in part.added[self.looked :]:
             here = here._at(part, lies, model if own else None)
@@ -206,7 +206,7 @@ class Follower:
         return here._at(part, len(part.ids), part.model if own else None)
 
     def _at(self, part: Part, lies: int, model: Model | None) -> Follower:
-        """A follower that knows so many ``lies``; ``model`` knows them, or is None and is conditioned here."""
+        """The follower after so many ``lies``; ``model`` knows them, or is None and is conditioned here."""
         if self.model is None or (lies == self.lies and (model is None or model is self.model)):
             return self
         if model is None:

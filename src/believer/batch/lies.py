@@ -21,7 +21,7 @@ from believer.surrogates.warp import Warp
 MAX_SIGMAS = 1000.0
 
 MAX_SAMPLES = 10_000
-"""Of a fantasy: each has predictions of its own at all candidates."""
+"""The largest number of samples of a fantasy, each of which has its own predictions at all candidates."""
 
 
 class Lie(Protocol):

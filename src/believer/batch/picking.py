@@ -39,7 +39,7 @@ with every second up to 16, then with every eighth, since all of them are kept."
 
 
 MOST_ROWS, _NUMBERS = 32_768, 1 << 24
-"""Of a long list, how many points are kept as candidates, and how many of their covariances with the results."""
+"""Limits for a long list: the number of points kept as candidates, and of their covariances with the results."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

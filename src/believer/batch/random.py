@@ -19,7 +19,7 @@ LARGEST_DESIGN = 10_000
 """Points of a Latin hypercube, at most: a longer design is made of several, one after the other."""
 
 REPLACED = "; replaced by a uniform draw, because it was not allowed or not new"
-"""What provenance adds when a point had to be replaced."""
+"""The words in the provenance of a point that had to be replaced."""
 
 
 @dataclass(frozen=True, slots=True)

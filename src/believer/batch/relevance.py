@@ -122,7 +122,7 @@ class Exploration:
         return self._bent(self.model.predict(X).std, self.relevance.excess(X))
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
-        """The same with its gradient (m, d), one-sided at the border of R⁺."""
+        """Values (m,) with gradients (m, d), one-sided at the border of R⁺."""
         real = cast(Differentiable, self.relevance.model).predict_with_gradient(X)
         predicted = cast(Differentiable, self.model).predict_with_gradient(X)
         width = 2.0 * self.relevance.root

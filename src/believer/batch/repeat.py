@@ -40,7 +40,7 @@ _AT_ZERO = float(1.0 / np.sqrt(2.0 * np.pi))
 """h(0)."""
 
 _SAME = 1e-9
-"""How far rounding may move a point that the space may suggest."""
+"""The largest distance by which rounding may move a point of the space."""
 
 _NEVER = 100.0
 """Lines that cross so many standard deviations away or more never do: h(-100) is below the least float."""

@@ -23,7 +23,7 @@ Randomness = Callable[[int, str], np.random.Generator]
 """The generator that belongs to a trial id and a purpose; the same pair always gives the same stream."""
 
 ONE, LIMITS, SEVERAL = "one objective", "one objective within limits", "several objectives within limits"
-"""What a strategy can choose for: the attribute ``takes`` of its class says which; :data:`ONE` where there is none."""
+"""The kinds of studies that a strategy can work with, by its class attribute ``takes``; without it, :data:`ONE`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +103,7 @@ class Request:
 
     @property
     def objectives(self) -> int:
-        """How many objectives there are."""
+        """The number of objectives."""
         return sum(learned.output.limits is None for learned in self.outputs)
 
     @property
@@ -117,7 +117,7 @@ class Request:
         return self.randomness(trial, named)
 
     def with_first(self, **changes: Any) -> Request:
-        """The same request with another model, other data, ... of the first objective.
+        """A copy of the request with other values for the first objective: its model, its data, ...
 
         ``changes`` are fields of :class:`Learned` and their values, or the ``sign`` of its output. A ``model`` is the
         ``fit`` as well, and ``data`` has the first ids, unless these are given.
@@ -178,7 +178,7 @@ def joined_pending(pending: Pending, ids: tuple[int, ...], X: Array) -> Pending:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """One point of a batch, and why it was chosen.
+    """A point of a batch, and the reason for its choice.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Paths, Pathwise, Sampling
 
 MAX_CANDIDATES = 4000
-"""Their values are drawn jointly: covariances are (candidates, candidates)."""
+"""The largest number of candidates: values are drawn jointly, with covariances (candidates, candidates)."""
 
 _NEIGHBORS = 40
 _WIDTHS = (0.2, 0.05, 0.01)
@@ -147,7 +147,7 @@ class Least:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Depth:
-    """How far a single drawn function lies below the results' mean, in their standard deviations.
+    """The depth of a single drawn function below the mean of the results, in their standard deviations.
 
     A maximizer's tolerances are for values of about one; in the units of y they would be too fine or too coarse.
     """

@@ -37,12 +37,12 @@ MIN_FAILURES = 4
 """Trials without success, at least, after which it halves."""
 
 ENOUGH = 1e-3
-"""How far a success lies below the best, as a share of how far the middle of its round lies above it."""
+"""The least gain of a success over the best, relative to the distance of its round's median from the best."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoxState:
-    """How a trust region stands.
+    """The state of a trust region.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ def box_state(
     dim: int,
     design: int,
 ) -> BoxState:
-    """How the box stands, after all trials that were answered in the order of their ids.
+    """The state of the box after all answered trials, in the order of their ids.
 
     Parameters
     ----------

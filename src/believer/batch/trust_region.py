@@ -42,7 +42,7 @@ from believer.surrogates.warp import Warp, likelier, warps_for
 MAX_LOCAL = 100_000
 
 _LONGEST = 8.0
-"""How many times as long as the others, in the geometric mean, a side may be; and as short."""
+"""The largest ratio of a side to the geometric mean of all sides, in either direction."""
 
 
 def _hedged() -> PseudoObservations:
@@ -231,7 +231,7 @@ def _is_same(old: Learned, one: Learned, rows: IntArray, lost: IntArray) -> bool
 
 
 def _equal(was: Data, now: Data) -> bool:
-    """The same points, values and noise."""
+    """Whether two data sets have the same points, values and noise."""
     if (was.noise is None) != (now.noise is None):
         return False
     same = np.array_equal(was.X, now.X) and np.array_equal(was.Y, now.Y)

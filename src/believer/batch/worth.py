@@ -45,7 +45,7 @@ from believer.surrogates.pool import Pool
 from believer.surrogates.protocols import Differentiable, Model, Paths
 
 STEEP = 100.0
-"""What a standard deviation beyond a limit costs, in standard deviations of the objective."""
+"""The penalty of a standard deviation beyond a limit, in standard deviations of the objective."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from believer.cli.lab import NOT_ALL, add_study, agreed, answer, opened, say, steps
 from believer.errors import InvalidInput
+from believer.lab.filled import read_filled
 from believer.lab.folder import Folder
-from believer.lab.grids import read_grid
 from believer.lab.headings import TRIAL, columns_of
 from believer.lab.telling import carry_out, plan
 from believer.study.goals import Goals
@@ -28,10 +28,10 @@ def run(arguments: argparse.Namespace) -> int:
     if (what := _OTHERS.get(arguments.sheet.suffix.lower())) is not None:
         raise InvalidInput(f"{arguments.sheet} is {what}; tell a sheet, such as batch-001.csv.")
     file = Folder.at(arguments.study).file
-    grid = read_grid(arguments.sheet, (TRIAL, *file.space.names, *file.options["outcomes"]))
-    columns_of(grid, file.space, Goals(file.options["outcomes"]))
+    filled = read_filled(arguments.sheet, (TRIAL, *file.space.names, *file.options["outcomes"]))
+    columns_of(filled, file.space, Goals(file.options["outcomes"]))
     with opened(arguments) as (folder, study):
-        planned = plan(study, grid, folder.file.decimal)
+        planned = plan(study, filled, folder.file.decimal)
         accept = False
         if planned.questions:
             if not arguments.json:

@@ -34,7 +34,7 @@ from believer.surrogates.inspection import require_surrogate
 from believer.surrogates.protocols import Surrogate
 
 VERSION = 2
-"""Of what is measured: results of another version are not taken up."""
+"""The version of the measurements: stored results of another version are not reused."""
 
 
 def _label(settings: Mapping[str, Any]) -> str:

@@ -108,7 +108,7 @@ def _draw_controls(axes: Axes, report: SDDReport) -> None:
 
 
 def draw_many(reports: list[SDDReport]) -> Figure:
-    """One row a surrogate: how many data sets gave which verdict."""
+    """A figure with a row for each surrogate: the number of data sets with each verdict."""
     figure = new_figure(9.0, 1.6 + 0.42 * len(reports))
     axes = figure.subplots()
     for row, report in enumerate(reports):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TONES = {RESPONDS_DIVERSE: "good", RESPONDS_HIDDEN: "mixed", NO_RESPONSE: "bad", OTHER_REASON: "mixed"}
-"""How a page colors each verdict; the words stand beside it."""
+"""The color of each verdict on a page, where the verdict is also written out."""
 
 _READ = (
     "A batch is diverse if its points are more than {diverse:g} apart in the unit cube. A model responds if the lie "
@@ -32,7 +32,7 @@ _READ = (
 
 
 def summary_table(reports: Sequence[SDDReport]) -> Table:
-    """One row a report."""
+    """A table with a row for each report."""
     rows = [report.summary() for report in reports]
     tones = [[*[""] * (len(row) - 1), TONES[report.verdict]] for row, report in zip(rows, reports, strict=True)]
     values = tuple(tuple(row.values()) for row in rows)

@@ -39,7 +39,7 @@ def is_diverse(part: SddPart) -> bool:
 
 
 def own_response(m: Measurement) -> float:
-    """How far the lie itself moved the acquisition, at the point where the acquisition is largest.
+    """The change of the acquisition function by the lie itself, at the point where the acquisition is largest.
 
     Where the fit's draws can be held fixed, with them fixed; elsewhere, less what the update without the lie does.
     """
@@ -88,7 +88,7 @@ class SDDReport:
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """How many data sets gave which verdict."""
+        """The number of data sets with each verdict."""
         found = [verdict_of(m) for m in self.measurements]
         return {verdict: found.count(verdict) for verdict in VERDICTS}
 
@@ -104,7 +104,7 @@ class SDDReport:
         return [part for part in found if part is not None]
 
     def table(self) -> Table:
-        """One row a part: distances, how often diverse, response, time; means over seeds."""
+        """A row for each part: distances, share of diverse batches, response, time; means over seeds."""
         columns = ("batch", "min dist", "mean dist", "diverse", "response", "time (s)")
         rows = [self._row(label, self.parts(name)) for name, label in PARTS.items() if self.parts(name)]
         return Table(self.title, columns, tuple(rows))

@@ -16,10 +16,10 @@ from believer.study.settings import versions
 from believer.workers import error_text
 
 Work = Callable[[Cell], Mapping[str, Any]]
-"""At the top of a module, so that any process can find it. Returns plain JSON that depends on the cell alone."""
+"""A function at the top of a module, so that any process can find it. It returns plain JSON for a cell."""
 
 _CALLER_ERRORS = (InvalidInput, MissingCapability, MissingExtra)
-"""What the caller asked for cannot be done: other cells would fail in the same way, and the text says what to do."""
+"""The errors that end a run: other cells would fail in the same way, and the text says what to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 from believer.study import serialization
 
 _SAYS_LITTLE = re.compile(r" at 0x[0-9a-fA-F]+|\.\.\.")
-"""In a repr: an address, which the next object may have as well, or the gap in a long array."""
+"""Parts of a repr that do not identify a value: an address, which another object may have, or the gap in an array."""
 
 
 def fingerprint(member: object) -> str:

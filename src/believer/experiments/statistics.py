@@ -99,7 +99,7 @@ def rank_correlation(a: npt.ArrayLike, b: npt.ArrayLike) -> float | None:
 
 
 def vargha_delaney(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """How often a value of ``a`` exceeds one of ``b``, over all pairs of one each, ties counting half; O(m log m).
+    """The share of all pairs in which the value of ``a`` exceeds that of ``b``; ties count one half.  O(m log m).
 
     A₁₂ of [VarghaDelaney2000]. Not paired: which seed a value is from does not matter, and the sizes may differ. 1/2 is
     no effect; where values are to be minimized, below 1/2 means that ``a`` is better.

@@ -33,7 +33,7 @@ WORDING = Wording(
     lost="Run again with another path.",
     in_doubt="run again: it goes on with the last cell or without.",
 )
-"""How errors speak of a store."""
+"""The words for a store in error messages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ except ImportError as error:
 __all__ = ["BatchSearchCV"]
 
 MAX_SEED = 2**31 - 1
-"""What a RandomState draws a seed below."""
+"""The upper bound of seeds that are drawn from a RandomState."""
 
 _WHICH = "(which)"
 """The parameter that says which of several spaces a point is in."""

@@ -15,10 +15,10 @@ from believer.errors import InvalidInput
 from believer.study.table import unwritten
 
 FAILED = frozenset(("failed", "fail", "failure", "n/a", "n.a.", "na", "nan", "error", "crashed"))
-"""What a cell says of an experiment or a measurement that was tried and gave no number."""
+"""The words in a cell for an experiment or a measurement that was tried and gave no number."""
 
 NOT_RUN = frozenset(("not run", "not done", "skipped", "abandoned"))
-"""What a cell says of an experiment that nobody will run."""
+"""The words in a cell for an experiment that nobody will run."""
 
 _BLANK = " '\u2019\u00a0\u202f\u2009"
 _NUMBER = re.compile(r"([+-]?)(\d[\d.," + _BLANK + r"]*|[.,]\d+)(?:[eE]([+-]?\d{1,4}))?")

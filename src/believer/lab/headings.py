@@ -12,7 +12,7 @@ from believer.arrays import shown
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.lab.cells import Marks, same_text, says_failed, text_of
-from believer.lab.grids import Grid
+from believer.lab.filled import FilledSheet
 from believer.space import Space
 from believer.space.parameter import Measurable, Number, Parameter
 from believer.space.units import labeled, units_of
@@ -49,15 +49,15 @@ class Columns:
     ignored: tuple[str, ...]
 
 
-def columns_of(grid: Grid, space: Space, goals: Goals) -> Columns:
+def columns_of(sheet: FilledSheet, space: Space, goals: Goals) -> Columns:
     """The columns of a sheet; InvalidInput, in a sentence, if they cannot be those of the study.
 
     Parameters
     ----------
-    grid : the sheet.
+    sheet : the filled-in sheet.
     space, goals : of the study.
     """
-    headings, name = grid.headings, grid.name
+    headings, name = sheet.headings, sheet.name
     units = {**{key: units_of(p) for key, p in space.parameters.items()}}
     units |= {key: goals.units(key) for key in goals.wanted}
     folded = {_folded(key): key for key in units}
@@ -98,7 +98,7 @@ def columns_of(grid: Grid, space: Space, goals: Goals) -> Columns:
         raise InvalidInput(
             f"{name} needs the column {TRIAL!r}, or a column for each parameter; it has none for {', '.join(lacking)}."
         )
-    _refuse_renamed([key for key in missing if key in goals.wanted], unknown, units, grid)
+    _refuse_renamed([key for key in missing if key in goals.wanted], unknown, units, sheet)
     return Columns(trial, parameters, outcomes, note, tuple(unknown))
 
 
@@ -137,13 +137,15 @@ def _refuse_misspelt(unknown: Sequence[str], missing: Sequence[str], name: str) 
                 )
 
 
-def _refuse_renamed(missing: Sequence[str], unknown: Sequence[str], units: Mapping[str, str], grid: Grid) -> None:
+def _refuse_renamed(
+    missing: Sequence[str], unknown: Sequence[str], units: Mapping[str, str], sheet: FilledSheet
+) -> None:
     """Raise InvalidInput if an outcome has no column and results may be below an unknown heading."""
     if not missing:
         return
     cells = {
-        heading: [text for _, row in grid.rows if place < len(row) and (text := text_of(row[place]))]
-        for place, heading in enumerate(grid.headings)
+        heading: [text for _, row in sheet.rows if place < len(row) and (text := text_of(row[place]))]
+        for place, heading in enumerate(sheet.headings)
         if heading in unknown
     }
     filled = [heading for heading in cells if cells[heading]]
@@ -159,8 +161,8 @@ def _refuse_renamed(missing: Sequence[str], unknown: Sequence[str], units: Mappi
 
     key, heading = max(((key, heading) for key in missing for heading in filled), key=likeness)
     raise InvalidInput(
-        f'{grid.name} has no column "{labeled(key, units[key])}"; is "{one_line(heading, 60)}" that column? Rename it, '
-        "or delete it, and tell again."
+        f'{sheet.name} has no column "{labeled(key, units[key])}"; is "{one_line(heading, 60)}" that column? Rename '
+        "it, or delete it, and tell again."
     )
 
 

@@ -84,7 +84,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """How the place is written in the file: [parameters.temperature]."""
+        """The place as it is written in the file: [parameters.temperature]."""
         named = ".".join(part for part in self.path if isinstance(part, str))
         return f"[{named}]" if named else "the file"
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from believer.errors import BelieverError, InvalidInput, JournalError
 from believer.lab.cells import Marks, says_failed, says_not_run, text_of
-from believer.lab.grids import Grid, grid_of_frame, read_grid
+from believer.lab.filled import FilledSheet, filled_of_frame, read_filled
 from believer.lab.headings import TRIAL, Columns, columns_of, value_in
 from believer.lab.readable import Readable
 from believer.optimizer import Optimizer
@@ -91,7 +91,7 @@ def tell_file(study: Optimizer, path: PathLike, accept: bool, decimal: str) -> T
     decimal : the decimal mark to expect.
     """
     return carry_out(
-        study, plan(study, read_grid(path, (TRIAL, *study.space.names, *study.goals.wanted)), decimal), accept
+        study, plan(study, read_filled(path, (TRIAL, *study.space.names, *study.goals.wanted)), decimal), accept
     )
 
 
@@ -104,37 +104,37 @@ def tell_frame(study: Optimizer, frame: Any, accept: bool) -> TellReport:
     frame : a data frame.
     accept : whether rows in question are taken.
     """
-    return carry_out(study, plan(study, grid_of_frame(frame)), accept)
+    return carry_out(study, plan(study, filled_of_frame(frame)), accept)
 
 
-def plan(study: Optimizer, grid: Grid, hint: str = "") -> Plan:
+def plan(study: Optimizer, sheet: FilledSheet, hint: str = "") -> Plan:
     """Read the rows of a sheet without recording anything. Raises InvalidInput if it is not a sheet of the study.
 
     Parameters
     ----------
     study : to be told.
-    grid : the sheet.
+    sheet : the filled-in sheet.
     hint : the decimal mark of the study's sheets.
     """
     goals = study.goals
-    columns = columns_of(grid, study.space, goals)
+    columns = columns_of(sheet, study.space, goals)
     places = set(columns.outcomes.values())
     marks = Marks.of(
-        (cell for _, cells in grid.rows for place, cell in enumerate(cells) if place in places),
-        (cell for _, cells in grid.rows for place, cell in enumerate(cells) if place not in places),
-        grid.hint or hint,
+        (cell for _, cells in sheet.rows for place, cell in enumerate(cells) if place in places),
+        (cell for _, cells in sheet.rows for place, cell in enumerate(cells) if place not in places),
+        sheet.hint or hint,
     )
     problems: list[Row] = []
     rows: list[_Read] = []
-    reader = _Reader(study, columns, marks, grid.width)
-    for line, cells in grid.rows:
+    reader = _Reader(study, columns, marks, sheet.width)
+    for line, cells in sheet.rows:
         try:
             row = reader.read(line, cells)
         except InvalidInput as error:
             problems.append(Row(line, " ".join(str(error).split())))
         else:
             rows += [] if row is None else [row]
-    return _Planner(study, rows, problems).plan(replace(TellReport(grid.name), ignored=columns.ignored))
+    return _Planner(study, rows, problems).plan(replace(TellReport(sheet.name), ignored=columns.ignored))
 
 
 def carry_out(study: Optimizer, planned: Plan, accept: bool) -> TellReport:

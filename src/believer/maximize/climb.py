@@ -19,14 +19,14 @@ import numpy as np
 from believer.arrays import Array, BoolArray, packed
 from believer.capabilities import has
 from believer.errors import InvalidInput
-from believer.maximize.objective import Climb, Climbing, Compiled, Objective, climb_from, ranked
+from believer.maximize.objective import Climb, Climbing, CompilableObjective, Objective, climb_from, ranked
 from believer.numerics import backend, lbfgs
 from believer.space.region import Region, Summed
 
 _LOOKED_BACK = 10
 _ENOUGH = 1e-4
 _SHORTEST, _LONGEST = 1e-10, 1e10
-"""Of a spectral projected gradient: values looked back at, the share of a promised descent, and the bounds of λ."""
+"""Settings of the spectral projected gradient: earlier values compared, share of the expected descent, bounds of λ."""
 
 
 def ascend(
@@ -82,7 +82,7 @@ def climbed(
 def _climbed_alike(
     objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, moves: BoolArray
 ) -> tuple[Array, Array]:
-    """The same where from every start the same columns ``moves`` (d,)."""
+    """The climbs if the same columns ``moves`` (d,) are free at every start."""
     if not moves.any():
         return X, objective.value(X)
     box = region.box()
@@ -160,11 +160,11 @@ def projected(
 def _compiled(
     objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, moves: BoolArray
 ) -> lbfgs.Minimum | None:
-    """The same in compiled code, where that knows the region; else None."""
+    """The climbs in compiled code; None if compiled code does not know the region or the objective."""
     native, sums = backend.native, region.sums() if has(region, Summed) else None
     if native is None or sums is None:
         return None
-    own = objective.compiled() if has(objective, Compiled) else None
+    own = objective.compiled() if has(objective, CompilableObjective) else None
     called = native.Callback(objective.value_with_gradient, X.shape[1]) if own is None else own
     rules = native.Sums(packed(sums.A), packed(sums.low), packed(sums.high))
     box = packed(X), packed(sums.lower), packed(sums.upper), moves.astype(np.uint8)

@@ -20,17 +20,17 @@ ENUMERATE_UP_TO = 4096
 """A finite region with no more points than this is searched exhaustively."""
 
 _AT_FIRST = 64
-"""Of the best points, how many are compared with others before it is asked for more."""
+"""The number of best points that are first compared with the points to avoid; more are compared only if needed."""
 
 _AT_ONCE = 1 << 18
 """Numbers that distances are worked out from at once: 2 MB."""
 
 _BEGUN_FROM, _AROUND = 8, 1024
 _STEPS = (0.2, 0.05, 0.01, 2e-3, 4e-4, 1e-4, 2e-5)
-"""Where random points are forbidden: known points that are begun from, points around all of them, and their steps."""
+"""If no random point is allowed: the number of known points to start from, of points around them, and step sizes."""
 
 MAX_CANDIDATES, MAX_NEIGHBORS = 100_000, 10_000
-"""Of a search; all are kept, and evaluated, at once."""
+"""The limits of a search, whose candidates are all kept and evaluated at once."""
 
 _CHUNK = 8192
 """Points that are evaluated at once."""
@@ -87,11 +87,11 @@ class Climbing(Protocol):
 
 
 @runtime_checkable
-class Compiled(Protocol):
+class CompilableObjective(Protocol):
     """An objective that compiled code may know."""
 
     def compiled(self) -> CompiledObjective | None:
-        """The same as an object of compiled code; None if it exists in Python alone."""
+        """The objective as an object of compiled code; None if it exists in Python alone."""
         ...
 
 
@@ -191,7 +191,7 @@ class Search:
         if neighbors and len(self.near_best):
             X = np.vstack([self.region.near(self.near_best, neighbors, widths, rng), X])
         if not len(X) and self.region.ruled:
-            return beside(self.region, np.vstack([self.avoid, self.near_best]), self.avoid, rng)
+            return new_near(self.region, np.vstack([self.avoid, self.near_best]), self.avoid, rng)
         return X
 
 
@@ -322,10 +322,10 @@ def remaining(region: Region, avoid: Array) -> Array | None:
 
 
 def new_points(region: Region, avoid: Array, rng: np.random.Generator) -> Array:
-    """Some allowed points (m, d) of the region, at least one, that are not among ``avoid``: all of a finite region's.
+    """At least one allowed point (m, d) of the region that is not among ``avoid``; all such points of a finite region.
 
-    Where a rule by function allows none of some ten thousand draws, points beside those of ``avoid`` that it allows.
-    Raises :class:`SpaceExhausted` when there are none; :class:`NoPointFound` when none is found.
+    If a rule by function allows none of some ten thousand draws, allowed points near those of ``avoid`` are returned.
+    Raises :class:`SpaceExhausted` if there are none, and :class:`NoPointFound` if none is found.
     """
     points = remaining(region, avoid)
     if points is not None:
@@ -342,7 +342,7 @@ def new_points(region: Region, avoid: Array, rng: np.random.Generator) -> Array:
             return points
     if not region.ruled:
         raise NoPointFound("none of 65,535 random points is new: their parameters leave too few values.", left=0)
-    points = beside(region, avoid, avoid, rng)
+    points = new_near(region, avoid, avoid, rng)
     if len(points):
         return points
     raise NoPointFound(
@@ -361,8 +361,8 @@ def none_allowed(region: Region) -> SpaceExhausted:
     return NoPointFound(f"{tried}. Enqueue or observe a point that it allows: the search begins there.", left=0)
 
 
-def beside(region: Region, known: Array, avoid: Array, rng: np.random.Generator) -> Array:
-    """New points (m, d) near to those of ``known`` (k, d) that are allowed, as far away as is found; none without any.
+def new_near(region: Region, known: Array, avoid: Array, rng: np.random.Generator) -> Array:
+    """New points (m, d) near allowed points of ``known`` (k, d), at the largest step that gives some; maybe none.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ from believer.errors import NumericalError
 from believer.numerics import backend
 
 JITTER_STEPS = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
-"""What may be added to the diagonal, in units of its size, tried in this order: bounded, and reported in the factor."""
+"""The jitter that may be added to the diagonal, relative to its size, in this order; the factor reports it."""
 
 _MIN_PIVOT = 1e-12
 _MIN_GAP = 1e-10  # the share by which correlations are shrunk, so that equal points make no covariance singular

@@ -21,7 +21,7 @@ from believer.study.files import PathLike
 from believer.study.study import Study
 
 PORT = 8765
-"""Where pages are served unless it is said otherwise, or the first free one after it."""
+"""The default port; if it is taken, the first free one after it is used."""
 
 _TRIED = 50
 _MIN_TOKEN = 16

@@ -48,7 +48,7 @@ def entitle(figure: Figure, name: str, title: str) -> None:
 
 
 def legend_below(figure: Figure) -> None:
-    """One legend for all panels, each label once, outside of the data, in as few rows as fit the page."""
+    """Draw a legend for all panels below them, each label once, in as few rows as fit the page."""
     named = {label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     size = 9 if figure.get_figwidth() >= 9.0 else 8
     layout: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": size, "columnspacing": 1.5}

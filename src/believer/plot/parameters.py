@@ -34,7 +34,7 @@ MOST = 6
 """Parameters that a matrix of pairs shows unless it is told which."""
 
 MAX_LINES = 12
-"""The same for parallel coordinates."""
+"""Parameters that parallel coordinates show unless others are named."""
 
 
 def evaluations(

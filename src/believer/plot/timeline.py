@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _UNITS = ((3 * 86400.0, 86400.0, "days"), (3 * 3600.0, 3600.0, "hours"), (180.0, 60.0, "minutes"))
 _MAX_NUMBERED = 60
 _MIN_WIDTH, _ROOM = 0.004, 0.03
-"""Of the whole time: the least width of a bar, and how far beyond the last event trials under way are drawn."""
+"""Shares of the whole time: the least width of a bar, and the length of pending trials after the last event."""
 
 
 def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:

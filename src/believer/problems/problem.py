@@ -24,7 +24,7 @@ class Seeded(Protocol):
     """A function whose results depend on a seed."""
 
     def seeded(self, seed: int) -> Evaluable:
-        """The same with another seed, as if it had never been called."""
+        """A copy with another seed, as if it had never been called."""
         ...
 
 

@@ -26,7 +26,7 @@ _PAST = ((900.0, 999), (660.0, 74), (380.0, 44), (330.0, 26))
 
 
 def as_html(title: str, sections: Sequence[Section], made: str, pictures: Mapping[str, bytes]) -> str:
-    """One page that needs no other file; ``pictures`` are the figures as PNG, by name."""
+    """An HTML page that needs no other file; ``pictures`` are the figures as PNG, by name."""
     anchors = [section.anchor or f"s{number}" for number, section in enumerate(sections, start=1)]
     body = "".join(_section(anchor, section, pictures) for anchor, section in zip(anchors, sections, strict=True))
     is_long = any(section.level > 2 for section in sections)

@@ -23,13 +23,13 @@ _MIN, _LARGEST = 1e-4, 1e7
 """Sizes between which a number is written without an exponent."""
 
 TONES = ("good", "mixed", "bad", "open")
-"""What a verdict means to the reader; "good 1" to "good 3" and "bad 1" to "bad 3" are shades of how much."""
+"""The color of a cell by its meaning; "good 1" to "good 3" and "bad 1" to "bad 3" are shades by size."""
 
 _NOTHING = (None, "", "-")
 _BREAK = re.compile(r"\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL = re.compile(r"\r\n|[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MARKDOWN = re.compile(r"[\\|*`~&<\[\]]|(?<![^\W_])_|_(?![^\W_])")
-"""What means something in a table of Markdown; an underscore within a word does not."""
+"""The characters that have a meaning in a Markdown table; an underscore within a word has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ _COUNTS, _STATES = 0xB0075, 0x57A7E
 
 
 def resamples(n: int, members: int, rng: np.random.Generator, fixed: int | None = None) -> IntArray:
-    """How often each of ``n`` observations is in the resample of each member, (members, n).
+    """The count of each of ``n`` observations in the resample of each member, (members, n).
 
     As a rule n draws with replacement. With a seed ``fixed``, Poisson(1) counts ([Oza2001]) that depend on
     the seed and on an observation's position alone, so that one more observation leaves those of the others as they

@@ -42,7 +42,7 @@ from believer.surrogates.linear import Weights
 from believer.surrogates.protocols import MIN_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 
 MAX_CENTERS = 2000
-"""Their matrices are (centers, centers)."""
+"""The largest number of centers, because matrices have shape (centers, centers)."""
 
 _MIN_EIGENVALUE = 1e-10
 

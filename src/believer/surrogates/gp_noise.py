@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 """Values of standardized y that differ by less are the same."""
 
 AGREEING = 2
-"""So many points must have been repeated, and each have given its value again, to show that there is no noise."""
+"""The number of repeated points, each with equal values, that shows that there is no noise."""
 
 
 def by_replicates(group: IntArray, y: Array) -> float | str:

@@ -28,7 +28,7 @@ from believer.errors import NumericalError
 from believer.surrogates.gp_fit import LogNormal
 
 NOISE_RATIO = LogNormal(-5.0, 1.0)
-"""What is expected of noise and misfit together, as a share of the variance that the basis explains: as for a GP."""
+"""The expected variance of noise and misfit together, relative to the variance that the basis explains: as for a GP."""
 
 RATIOS = frozen(np.logspace(-8.0, 4.0, 97))
 """ρ: where the evidence is looked at; where the noise is given, 1/(v g)."""

@@ -42,7 +42,7 @@ from believer.arrays import Array, BoolArray, IntArray, frozen, shown, whole
 from believer.errors import InvalidInput
 
 MAX_NETWORKS, MAX_LAYERS, MAX_UNITS, MAX_WEIGHTS = 100, 10, 1000, 10_000_000
-"""What fits into memory: training keeps some ten numbers for each weight."""
+"""Limits of memory: training keeps some ten numbers for each weight."""
 
 MAX_ITERATIONS = 1_000_000
 

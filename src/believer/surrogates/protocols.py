@@ -117,7 +117,7 @@ class Fantasies(Protocol):
         ...
 
     def fantasize(self, x: Array, rng: np.random.Generator) -> tuple[Self, Array]:
-        """All of them conditioned on ``x`` (d,), and the observations (S,), drawn with ``rng``."""
+        """All functions conditioned on ``x`` (d,), and the observations (S,), drawn with ``rng``."""
         ...
 
 
@@ -229,7 +229,7 @@ class Sampling(Protocol):
 
 @runtime_checkable
 class Fantasizing(Protocol):
-    """Many fantasies at the cost of few, for acquisitions that are averaged over them."""
+    """A model that gives many fantasies at the cost of few, for acquisitions that are averaged over them."""
 
     def fantasies(self, count: int) -> Fantasies:
         """``count`` copies of the model, before they are told anything."""
@@ -303,7 +303,7 @@ class Rescalable(Protocol):
 
 
 @runtime_checkable
-class Compiled(Protocol):
+class CompilableModel(Protocol):
     """A model that may exist in compiled code, so that whole searches run there."""
 
     def compiled(self) -> Posterior | None:

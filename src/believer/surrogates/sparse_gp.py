@@ -44,10 +44,10 @@ from believer.surrogates.paths import KernelPaths, prior_draws
 from believer.surrogates.protocols import MIN_VARIANCE, JointPrediction, Model, Prediction, PredictionGradient
 
 MAX_INDUCING = 4000
-"""Their matrices are (inducing, inducing)."""
+"""The largest number of inducing points, because matrices have shape (inducing, inducing)."""
 
 SUBSET_ABOVE = 512
-"""With more data than this, hyperparameters come from a seeded subset of that many; inducing points from all."""
+"""The number of data above which hyperparameters come from a random subset of this size; inducing points use all."""
 
 _MIN_PIVOT = 1e-10
 _PLACES = 256

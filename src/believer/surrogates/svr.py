@@ -47,7 +47,7 @@ class SVRModel:
         return summary(self._kernel(X) @ self.duals.T + self.intercepts, self.shift, self.scale)
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
-        """The same with gradients by x; that of σ is zero where σ is at its floor."""
+        """Predictions with gradients by x; the gradient of σ is zero where σ is at its floor."""
         k = self._kernel(X)
         F = k @ self.duals.T + self.intercepts
         at = summary(F, self.shift, self.scale)

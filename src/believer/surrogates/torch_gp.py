@@ -79,7 +79,7 @@ class TorchGPModel:
 
     @property
     def climbs_together(self) -> bool:
-        """Yes: the points of a batch are moved together, which costs a device little more than moving one of them."""
+        """Always true: a device moves all points of a batch together at little more than the cost of a single one."""
         return True
 
     def predict(self, X: Array) -> Prediction:

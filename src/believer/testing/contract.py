@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from believer.errors import BelieverError, MissingExtra
 
 Subject = TypeVar("Subject")
-"""What a law is tried on: a surrogate; or a strategy together with what it is to work with."""
+"""The subject of a law: a surrogate, or a strategy together with what it works with."""
 
 
 class ContractBroken(BelieverError, AssertionError):
@@ -24,7 +24,7 @@ class ContractBroken(BelieverError, AssertionError):
 
 
 class Breach(Exception):
-    """What a check has seen; its caller knows the law and the remedy."""
+    """The observation of a check that fails; its caller knows the law and the remedy."""
 
 
 def require(kept: bool, seen: str) -> None:

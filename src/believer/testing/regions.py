@@ -14,7 +14,7 @@ from believer.testing.contract import Law, law, require
 
 _M, _WIDTHS = 64, (0.2, 0.02)
 _SAME = 1e-9
-"""How far rounding may move a point."""
+"""The largest distance by which rounding may move a point."""
 
 
 def _rng(seed: int = 0) -> np.random.Generator:

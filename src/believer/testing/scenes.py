@@ -13,7 +13,7 @@ from believer.surrogates.protocols import Model, Prediction, Surrogate
 from believer.testing.contract import Breach
 
 UNITS = (2.0**40, 2.0**-40)
-"""Of y. Powers of two: products and quotients of scaled data are the scaled ones to the last bit."""
+"""Units of y. They are powers of two, so that scaling is exact in floating point."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

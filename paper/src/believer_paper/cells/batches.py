@@ -1,4 +1,4 @@
-"""One batch of the engine on one design: cells of kind "batch", for claims on distance, information and joint EI.
+"""Cells of kind "batch": one batch of the engine on one design, for claims on distance, information and joint EI.
 
 ======  ===================================================================  ======
 symbol  meaning                                                              shape
@@ -41,15 +41,15 @@ SETTINGS: tuple[tuple[dict[str, Any], int], ...] = tuple(
     ({"preset": "ours", "problem": "hartmann6", "n": 30, "q": q, "strategy": strategy}, _SEEDS)
     for q, strategy in product(_SIZES, _STRATEGIES)
 )
-"""Settings, and how many seeds each has in a full run."""
+"""Settings, each with its number of seeds in a full run."""
 
 
 def batch(cell: Cell) -> dict[str, Any]:
-    """Fit the engine's process to a Latin design, let the strategy choose, and measure its points.
+    """Fit the engine's Gaussian process to a Latin hypercube design, let the strategy choose, and measure its points.
 
     The result: points (q, d) in the unit cube, lengthscales (d,), mean_distance and min_distance of pairs in the cube,
     min_lengthscales, random_pair (mean distance of uniform points), information (q,) and joint_ei (q,), in the units of
-    y. Designs of the same seed are the same whatever the strategy and q.
+    y. The design depends on the seed alone, not on the strategy or q.
     """
     settings = cell.settings
     problem, q = PROBLEMS[settings["problem"]](), int(settings["q"])

@@ -25,7 +25,7 @@ OURS: dict[str, Acquisition] = {"ei": LogEI(), "ucb": UCB(), "pi": PI()}
 CONDITIONED = (("gp", "condition"), ("mq_rbf", "condition"))
 UNTOLD = (("neural", "none"), ("forest", "none"))
 AS_PRINTED = (*CONDITIONED, *UNTOLD)
-"""The paper's four surrogates, and what it does with a lie unless it says otherwise."""
+"""The paper's four surrogates, each with the update by a lie that the paper uses unless it says otherwise."""
 
 OVERVIEW: dict[str, Any] = {"problem": "branin", "n": 12, "q": 3, "lie": "cl_min", "acquisition": "ei"}
 """The situation of Figure 1, whose caption is a claim."""
@@ -55,11 +55,11 @@ SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
     *(({"surrogate": s, "update": u, **OVERVIEW}, 20) for s, u in CONDITIONED),
     *(({"surrogate": s, "update": u, **OVERVIEW}, 5) for s, u in UNTOLD),
 )
-"""Diagnoses that only the ledger needs: settings besides the preset, and how many data sets."""
+"""The diagnoses that only the ledger needs: settings besides the preset, each with its number of data sets."""
 
 
 def diagnosis(cell: Cell) -> dict[str, Any]:
-    """Measure the cell's data set; what ``Measurement.from_json`` reads."""
+    """Diagnose the surrogate on the cell's data set. The result is read by ``Measurement.from_json``."""
     s = cell.settings
     source = FromProblem(s["problem"], s["n"])
     printed = s["preset"] == "printed"

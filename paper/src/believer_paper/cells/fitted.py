@@ -1,4 +1,4 @@
-"""A surrogate fitted to data of a problem, ready to be asked and lied to: what pictures and timings start from.
+"""A surrogate fitted to data of a problem, from which pictures and timings start.
 
 ``printed``: EI with ξ = 0.01 in the units of y, y as it is. ``ours``: LogEI, y standardized. The lie is CL-min's in
 both, so the incumbent f⁺ is the same whether lies count towards it or not.
@@ -26,9 +26,9 @@ from believer_paper.setup.surrogates import surrogate_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedProblem:
-    """Data of a problem and a model fitted to them, as the engine's own functions take them.
+    """Data of a problem and a model fitted to them, in the form that the engine's own functions take.
 
-    shift, scale: from the request's y, which ``ours`` standardizes, back to the problem's.
+    shift, scale: convert the request's y, which ``ours`` standardizes, to the problem's units.
     """
 
     problem: Problem
@@ -38,12 +38,12 @@ class FittedProblem:
 
     @property
     def values(self) -> Array:
-        """The data's values (n,), in the problem's units."""
+        """The values (n,) of the data, in the problem's units."""
         return self.shift + self.scale * self.request.data.y
 
     @property
     def lie(self) -> float:
-        """CL-min's, in the problem's units."""
+        """The lie of CL-min, in the problem's units."""
         return float(self.values.min())
 
     def updated(self, x: Array, update: str) -> Model:
@@ -51,11 +51,11 @@ class FittedProblem:
         return _strategy(update).begin(self.request).with_lie(self.request, 0, x).model
 
     def again(self, seed: int) -> FittedProblem:
-        """The same model on the same data, with other random numbers for what comes next."""
+        """The same model on the same data, with another generator for later random numbers."""
         return replace(self, request=replace(self.request, randomness=partial(stream, seed)))
 
     def best(self) -> Array:
-        """The maximizer (d,) of the acquisition, by the library's search for the model's kind."""
+        """The maximizer (d,) of the acquisition function, by the library's search for this kind of model."""
         request = self.request
         objective = _strategy("none").begin(request).objective(request)
         return pick(objective, request, 0, best_places(request), request.avoid).x
@@ -84,7 +84,8 @@ def fitted(
 ) -> FittedProblem:
     """The preset's surrogate of that ``name``, or one that is given, fitted to ``data``.
 
-    q points are asked for, none of them avoided; ``by`` maximizes the acquisition (None: the library's way).
+    q is the number of points of a batch, in which points may repeat; ``by`` maximizes the acquisition function (None is
+    the library's own maximizer).
     """
     asked = PROBLEMS[problem]()
     surrogate = surrogate_of(preset, name, asked.space) if isinstance(name, str) else name

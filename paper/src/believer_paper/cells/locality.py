@@ -1,4 +1,4 @@
-"""Cells of kind "locality": is an update by a lie local, repeatable, and weaker with distance (claim 33)?
+"""Cells of kind "locality": is an update by a lie local, repeatable, and monotone in distance (claim 33)?
 
 ======  ====================================================================  =========
 symbol  meaning                                                               shape
@@ -9,9 +9,9 @@ r       distance to x* in the unit cube
 R       mean distance of two random points of the cube
 ======  ====================================================================  =========
 
-[paper] appendix C.6 says of conditioning that it is deterministic and local, and of training that it is neither, and
-not monotone in r. Δ is looked at along rays, in equal steps from x* straight to points all over the cube: among points
-of the cube itself hardly any is near x*.
+[paper] appendix C.6 says that conditioning is deterministic and local, and that training is neither, and is not
+monotone in r. Δ is measured along rays, in equal steps from x* to points all over the cube, because hardly any random
+point of the cube is near x*.
 
 Fields: x, value: of the lie. random_pair: R. edges (13,): of the bins of r, R/8 apart; counts (12,): points of the rays
 in each. far_points: the share of them with r > R/2. And for ``mean`` and for ``std``, each in units of the std of y:
@@ -23,7 +23,7 @@ in each. far_points: the share of them with r > R/2. And for ``mean`` and for ``
   repeated: the mean difference of two updates that differ in their random numbers alone, over the mean Δ, both over the
   points at which the rays end; 0 is deterministic.
   without_lie: the same of the change that the update makes with no lie; 0 for conditioning.
-What is divided by an update that changed nothing is None.
+A ratio whose denominator is zero, because the update changed nothing, is None.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _NOTABLE = 0.01
 
 
 def locality(cell: Cell) -> dict[str, Any]:
-    """Lie once about the maximum of the acquisition, by the cell's ``update``, and see what changes where."""
+    """Update once by a lie at the maximum of the acquisition function, and measure what changes where."""
     s, seed = cell.settings, cell.seed
     scene = fitted(s["preset"], s["surrogate"], PROBLEM, FromProblem(PROBLEM, N).draw(seed), seed)
     x, update, pair = scene.best(), s["update"], random_pair_distance(scene.request.region)
@@ -90,7 +90,7 @@ def _without_lie(scene: FittedProblem, update: str) -> Model:
 
 
 def _response(at: dict[str, Array], r: Array, edges: Array, far: float) -> dict[str, Any]:
-    """The effect of the update on predictions ``at`` (m, steps + 1) along the rays, at distances ``r`` from the lie."""
+    """The effect of the update on predictions ``at`` (m, steps + 1) along the rays, at distances ``r`` from x*."""
     change = np.abs(at["after"] - at["before"])
     largest = float(change.max())
     outside, over_cube = change[:, 1:], float(change[:, -1].mean())

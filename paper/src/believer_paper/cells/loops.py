@@ -28,13 +28,13 @@ from believer_paper.setup.search import ScipyStarts
 from believer_paper.setup.watch import FitWatch
 
 XI = 0.01
-"""[paper] appendix "Hyperparameter details", in the units of y."""
+"""ξ of EI, from [paper] appendix "Hyperparameter details", in the units of y."""
 
 NOISE_SHARE = 0.1
-"""[paper] section 4.7: the noise's standard deviation, over that of the design's values."""
+"""The standard deviation of the noise over that of the design's values ([paper] section 4.7)."""
 
 FRESH = 1000
-"""Added to the seed of a cell: the library's defaults were chosen on smaller ones."""
+"""An offset of the seeds: the library's defaults were chosen on smaller seeds."""
 
 OPTIONS: Mapping[str, Any] = {
     "process": "sklearn",
@@ -49,7 +49,7 @@ OPTIONS: Mapping[str, Any] = {
     "folds": "shuffled",
     "features": "standardized",
 }
-"""What the paper leaves open in the printed set-up, as we read it; a cell's ``options`` replace some."""
+"""Our readings of what the paper leaves open in the printed set-up; a cell's ``options`` replace some of them."""
 
 LIES: Mapping[str, Lie] = {
     "kb": Believe(),
@@ -60,7 +60,7 @@ LIES: Mapping[str, Lie] = {
 
 
 def loop(cell: Cell) -> dict[str, Any]:
-    """Run the cell to the end of its budget; what :class:`~believer_paper.results.Loop` reads."""
+    """Run the cell to the end of its budget. The result is read by :class:`~believer_paper.results.Loop`."""
     s = cell.settings
     problem = _problem(s)
     space = problem.space
@@ -90,7 +90,7 @@ def loop(cell: Cell) -> dict[str, Any]:
 
 
 def _problem(s: Mapping[str, Any]) -> Problem:
-    """The cell's problem; the tuning of a support vector machine with the cell's folds and features."""
+    """The cell's problem; SVM tuning has the folds and features that the cell's options name."""
     if s["problem"] != "svm_breast_cancer":
         return PROBLEMS[s["problem"]]()
     options = {**OPTIONS, **s["options"]}
@@ -98,7 +98,7 @@ def _problem(s: Mapping[str, Any]) -> Problem:
 
 
 def _player(s: Mapping[str, Any], space: Space, seed: int, watch: FitWatch, X: Array, y: Array) -> Member:
-    """The member that plays the cell's settings and has been told the design ``X``, ``y``."""
+    """The member with the cell's settings, after it was told the design ``X``, ``y``."""
     options = {**OPTIONS, **s["options"]}
     if s["preset"] == "ours":
         name = "kb" if s["strategy"] == "sequential" else s["strategy"]
@@ -131,7 +131,7 @@ def printed_strategy(name: str, incumbent: str = "data", lengthscale: str = "mea
 
 
 class _Watched:
-    """A peer whose time is its own."""
+    """A peer whose time is counted as another library's."""
 
     verdict: Verdict | None = None
 

@@ -1,14 +1,14 @@
-"""Cells of kind "picture": what Figures 1, 3 and 4 are drawn from (the overview, Exp 1, Exp 2).
+"""Cells of kind "picture": the data of Figures 1, 3 and 4 (the overview, Exp 1, Exp 2).
 
 Everything is in the units of the problem, rounded to six digits (grids: four). The lie {x, y} has CL-min's value and
 lies where the expected improvement is largest.
 
 ``exp1``, a Gaussian process with the SE kernel, hyperparameters and scaling of y frozen:
   x, truth (201,); data {x, y}; lie {x, y}; lengthscale; before, after {mean, std, improvement}, each (201,).
-``exp2``, the same function and four surrogates, with more data and a gap in them; all hear the lie of the process:
+``exp2``, the same function and four surrogates, with more data and a gap in them; all get the Gaussian process's lie:
   x, truth (151,); data; lie; surrogates {name: {update, before, after, refit, changed, refit_changed}}. before, after
-  and refit are {mean, std}, (151,): ``after`` is the model that was told by ``update`` ("condition", or "none" as the
-  paper has it for networks and forests), ``refit`` one that was trained again on data and lie. changed and
+  and refit are {mean, std}, (151,): ``after`` is the model after ``update`` by the lie ("condition", or "none" as in
+  the paper for networks and forests), ``refit`` one that was trained again on data and lie. changed and
   refit_changed are {mean, std}: the largest change on the whole interval.
 ``overview``, a batch of three on Branin from the diagnostic's three starts:
   x0, x1 (21,): the axes of the grids; truth (21, 21), a row for each x1; levels: some of its quantiles, for contours;
@@ -41,18 +41,18 @@ from believer_paper.setup.process import box_of
 UPDATES = dict(AS_PRINTED)
 
 _FEW, _MORE = 6, 12
-"""Observations: of Exp 1 ("a small 1D training set"), and of the others, where scikit-learn's networks need eleven or
-more, of which they hold out two."""
+"""The numbers of observations in Exp 1 ("a small 1D training set") and in the others, where scikit-learn's networks
+need eleven or more, because they hold out two."""
 
 _GAP = (0.4, 0.65)
-"""Exp 2 has no observation there: where all is known, no lie changes anything that could be seen."""
+"""The interval in which Exp 2 has no observation, so that a lie there has a visible effect."""
 
 _LINE, _SHORT_LINE, _SIDE = 201, 151, 21
 _LEVELS = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9)
 
 
 def picture(cell: Cell) -> dict[str, Any]:
-    """The arrays of the figure that the cell names."""
+    """The data of the figure that the cell names."""
     draw = {"exp1": _exp1, "exp2": _exp2, "overview": _overview}
     figure = cell.settings["figure"]
     if figure not in draw:
@@ -84,7 +84,7 @@ def _exp2(preset: str, seed: int) -> dict[str, Any]:
 
 
 def _with_gap(seed: int) -> DataSet:
-    """The Latin design squeezed into both sides of the gap."""
+    """A Latin hypercube design, compressed into the two sides of the gap."""
     left, right = _GAP
     u = FromProblem("wave1", _MORE).draw(seed).X * (1.0 - (right - left))
     X = frozen(np.where(u > left, u + (right - left), u))
@@ -120,7 +120,7 @@ def _overview(preset: str, seed: int) -> dict[str, Any]:
 
 
 def _chosen(scene: FittedProblem, update: str, grid: Array) -> dict[str, Any]:
-    """The batch of one surrogate, over what its model believes on the ``grid`` (m, 2)."""
+    """The batch of one surrogate, with its predictions on the ``grid`` (m, 2)."""
     model = scene.request.model
     points, last = scene.batch(update)
     apart = distances(points, np.ones(2))
@@ -140,7 +140,7 @@ def _best(scene: FittedProblem, line: Array) -> Array:
 
 
 def _interval(scene: FittedProblem, line: Array, x: Array) -> dict[str, Any]:
-    """The data that all pictures of one dimension share; wave1 lives on [0, 1], so its units are the cube's."""
+    """The data that all one-dimensional pictures share; wave1 is a function on [0, 1], so its units are the cube's."""
     data = {"x": _rounded(scene.request.data.X[:, 0]), "y": _rounded(scene.values)}
     truth = _rounded(scene.problem.evaluate(line))
     return {"x": _rounded(line[:, 0]), "truth": truth, "data": data, "lie": {"x": float(x[0]), "y": scene.lie}}
@@ -167,6 +167,6 @@ def _square(values: Array) -> Any:
 
 
 def _rounded(values: npt.ArrayLike, digits: int = 6) -> Any:
-    """Nested lists of numbers with so many significant digits: what can be seen, in a tenth of the room."""
+    """Nested lists of numbers, rounded to significant digits that are enough for a figure."""
     array = np.asarray(values, dtype=np.float64)
     return np.array([float(f"{value:.{digits}g}") for value in array.ravel()]).reshape(array.shape).tolist()

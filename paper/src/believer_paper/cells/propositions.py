@@ -1,4 +1,4 @@
-"""The paper's propositions on random situations: cells of kind "theory", which settings["topic"] distinguishes.
+"""Cells of kind "theory": the paper's propositions in random situations, by settings["topic"].
 
 ======  ==========================================================================
 symbol  meaning
@@ -7,7 +7,7 @@ x₁      the maximizer of the acquisition α, about which a lie is told
 f⁺      incumbent: over real results ("data"), or over lies too ("believed")
 κ, τ    σ²(x*) / σ_f²; the share of variance that counts as suppressed, 1/2
 ℓ       lengthscale
-R       what the uncertainty of MQ-RBF is the root of; P² the power function's
+R       the square of MQ-RBF's uncertainty; P² is the square of the power function
 ======  ==========================================================================
 
 A situation is a small Gaussian process at its true hyperparameters, σ_f² = 1 (``theory.Family``), unless said
@@ -54,7 +54,7 @@ _AT_END = 1e-6
 _MAXIMA, _RINGS, _RAYS = 10, 5, 12
 _POINTS = 200
 _CLOSE = 0.01
-"""What two forms of MQ-RBF's uncertainty may differ by at a point, of itself."""
+"""The largest relative difference of two forms of MQ-RBF's uncertainty that counts as agreement at a point."""
 
 
 def steps(rng: np.random.Generator) -> dict[str, Any]:
@@ -62,8 +62,8 @@ def steps(rng: np.random.Generator) -> dict[str, Any]:
 
     ``{"cases": [{acquisition, incumbent, lie, noise, tries, drops, repeats, at_ends, gaps}]}``: situations, those in
     which α fell at x₁ after the lie, those in which x₁ was still the maximizer, of these those at an end of the box,
-    and the distance to the next point in lengthscales for each. Where EI is zero all over, no point is repeated for a
-    reason, and such situations are drawn again.
+    and the distance to the next point in lengthscales for each. If EI is zero everywhere, a repeated point means
+    nothing, and the situation is drawn again.
     """
     cases = []
     for (name, acquisition, incumbent), (lie, told), noise in product(
@@ -105,7 +105,7 @@ def _noisy(situation: Situation) -> Situation:
 
 
 def radius(rng: np.random.Generator) -> dict[str, Any]:
-    """Prop. 2 where its assumptions hold but for κ: SE, x* a maximizer of σ within the printed radius, τ = 1/2.
+    """Prop. 2 where all of its assumptions but κ = 1 hold: SE, x* a maximizer of σ within the printed radius, τ = 1/2.
 
     ``{"radii": [{columns, kappa, printed, exact, guaranteed}]}`` in lengthscales, exact being the least over rays: ten
     maximizers on a line, and five centers of three to six data on a circle.
@@ -152,7 +152,7 @@ def _centers_of_rings(rng: np.random.Generator) -> Iterator[Suppression]:
 
 
 def monotone(rng: np.random.Generator) -> dict[str, Any]:
-    """Prop. 3: how often α falls when σ is doubled, at a fixed mean; means are standard normal about f⁺.
+    """Prop. 3: the number of times that α falls when σ is doubled at a fixed mean; means are standard normal around f⁺.
 
     ``{acquisition: {tries, falls, falls_below}}``: falls beyond rounding, and those of them where the mean is better
     than f⁺.
@@ -171,7 +171,8 @@ def monotone(rng: np.random.Generator) -> dict[str, Any]:
 def believing(rng: np.random.Generator) -> dict[str, Any]:
     """Lemma 1 on a design of 20 points of Hartmann-6D, maximum likelihood: ``{"shifts": {way}, "rises": {way}}``.
 
-    A value is believed at the maximizer of EI, and taken in by conditioning, by standardizing y anew, or by a refit.
+    A value is believed at the maximizer of EI. The ways to update the model are conditioning, conditioning with y
+    standardized again, and a refit.
     shifts: largest change of the mean at 200 points, over the range of y. rises: largest rise of σ, over itself.
     """
     recipe, data = PrintedGP(), _hartmann(rng, 20)
@@ -231,11 +232,11 @@ _WORK: dict[str, Callable[[np.random.Generator], dict[str, Any]]] = {
 }
 
 TOPICS: dict[str, int] = {topic: 1 if topic == "counterexamples" else 20 for topic in _WORK}
-"""Topics, and how many seeds each has in a full run."""
+"""Topics, each with its number of seeds in a full run."""
 
 
 def theory(cell: Cell) -> dict[str, Any]:
-    """The findings of the cell's topic in the random situations of its seed."""
+    """The findings on the cell's topic, in the random situations of the cell's seed."""
     topic = cell.settings["topic"]
     if topic not in _WORK:
         raise InvalidInput(f"topic must be one of {', '.join(_WORK)}; got {topic!r}.")

@@ -1,4 +1,4 @@
-"""The effect of a lie on EI around it, beside what the paper prints: topics of cells of kind "theory".
+"""Topics of cells of kind "theory": the effect of a lie on EI around it, compared with what the paper prints.
 
 ======  =====================================================================  ======
 symbol  meaning                                                                shape
@@ -42,7 +42,7 @@ _RANKED = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shape:
-    """A situation with its process, x* (d,), and points (m, d) of the square: half anywhere, half within about ℓ."""
+    """A situation with its Gaussian process, x* (d,), and points (m, d): half anywhere, half within about ℓ of x*."""
 
     situation: Situation
     model: GPModel
@@ -67,8 +67,8 @@ def _scenes(rng: np.random.Generator) -> Iterator[_Shape]:
 def penalties(rng: np.random.Generator) -> dict[str, Any]:
     """Eq. 4: ``{"z", "std_ratio", "exact", "printed"}``, lists with one random point of each of 25 situations.
 
-    Only points count at which the lie took 1 % of σ or more. exact: ψ. printed: ψ as printed, with the prior kernel;
-    None if what it is the root of is negative.
+    Only points at which the lie lowered σ by 1 % or more count. exact: ψ. printed: ψ as printed, with the prior kernel;
+    None if the printed form is the square root of a negative number.
     """
     rows = []
     for scene in _scenes(rng):
@@ -81,7 +81,7 @@ def penalties(rng: np.random.Generator) -> dict[str, Any]:
 def expansions(rng: np.random.Generator) -> dict[str, Any]:
     """Eq. 17: ``{"mean_term": {lie: [...]}, "variance_term": {lie: [...]}, "error": [...]}``, over 25 situations.
 
-    The terms of first order at x* itself, over σ(x*), for each lie but fantasies; a mean term below zero suppresses.
+    The first-order terms at x* itself, over σ(x*), for each lie except fantasies; a negative mean term suppresses EI.
     error: |first order - exact| over the sum of the sizes of both terms, at one random point for each situation and
     lie, of those where the lie takes at most 1 % of the variance and moves the mean by at most 3 % of σ.
     """
@@ -107,8 +107,8 @@ def expansions(rng: np.random.Generator) -> dict[str, Any]:
 def log_penalties(rng: np.random.Generator) -> dict[str, Any]:
     """Appendix C.5: ``{"printed", "std", "improvement", "determinant"}``, lists over points as in :func:`penalties`.
 
-    log ψ as printed, of σ (log ρ), of EI, and half the pair's log-determinant over its diagonal. And ``"ranks"``: for
-    each situation with five touched points or more, the rank correlation over them of the last two.
+    log ψ as printed, of σ (log ρ), of EI, and half the pair's log-determinant over its diagonal. ``"ranks"`` is the
+    rank correlation of the last two, for each situation with five or more such points.
     """
     rows, ranks = [], []
     for scene in _scenes(rng):
@@ -122,13 +122,13 @@ def log_penalties(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def rank_correlation(a: Array, b: Array) -> float:
-    """Spearman's, of ``a`` and ``b`` (m,) without ties."""
+    """Spearman's rank correlation of ``a`` and ``b`` (m,) without ties."""
     first, second = (np.argsort(np.argsort(values)) for values in (a, b))
     return float(np.corrcoef(first, second)[0, 1])
 
 
 def geometry(rng: np.random.Generator) -> dict[str, Any]:
-    """Section 3.7: five lies about one x*, ``{"std_gap": {lie: [...]}, "overlap": ..., "next_gap": ...}``, beside KB's.
+    """Section 3.7: five lies at one x*, beside KB's: ``{"std_gap": {lie: [...]}, "overlap": ..., "next_gap": ...}``.
 
     One entry for each of 25 situations. std_gap: largest difference of σ' from that after KB, over σ_f. overlap: points
     where EI fell by half under both lies, over those where it did so under either (1 where there are none). next_gap:
@@ -154,7 +154,7 @@ def geometry(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _one(kept: BoolArray, rng: np.random.Generator) -> list[int]:
-    """The place of one of those that are ``kept`` (m,), at random; none where none is."""
+    """The position of a random one of those that are ``kept`` (m,); empty if none is kept."""
     places = np.flatnonzero(kept)
     return [int(rng.choice(places))] if len(places) else []
 
@@ -165,5 +165,5 @@ def _overlap(a: BoolArray, b: BoolArray) -> float:
 
 
 def _columns(rows: Sequence[tuple[float, ...]], names: tuple[str, ...]) -> dict[str, list[float | None]]:
-    """``rows`` as lists of plain JSON, by name: None for what is no finite number."""
+    """The columns of ``rows`` as lists of plain JSON, by name; None in place of numbers that are not finite."""
     return {name: [float(row[j]) if np.isfinite(row[j]) else None for row in rows] for j, name in enumerate(names)}

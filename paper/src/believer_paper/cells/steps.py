@@ -1,17 +1,18 @@
 """Cells of kinds "step" (Exp 5, Table 3) and "scaling" (what conditioning costs as n grows).
 
 ``step``, one update by a lie, on data of Hartmann-6D:
-  gp, mq_rbf (conditioned), neural, forest (trained again): {seconds, wall_seconds}, a number a round. Surrogates take
-  turns, so that a slow moment of the machine meets them all; quick ones are timed in blocks. The update alone is timed,
-  as in the paper: no prediction, no search. Under ``printed``, gp is scikit-learn's own process (``setup.regressor``),
-  in the batch too, and gp_own this library's posterior with the same hyperparameters, which whole runs use.
+  gp, mq_rbf (conditioned), neural, forest (trained again): {seconds, wall_seconds}, a number for each round. Surrogates
+  take turns, so that a slow moment of the machine affects all of them; quick updates are timed in blocks. Only the
+  update is timed, as in the paper: no prediction, no search. Under ``printed``, gp is scikit-learn's own process
+  (``setup.regressor``), also in the batch, and gp_own is this library's posterior with the same hyperparameters, which
+  whole runs use.
   batch: {gp, neural: {seconds, wall_seconds}}, one number each: a whole batch of q from the diagnostic's three starts
   with its q - 1 updates, as in Table 7, after the first fit.
-``scaling``, the library's process with hyperparameters that are given:
+``scaling``, the library's Gaussian process with given hyperparameters:
   ns; seconds, wall_seconds: of one conditioning step, the median of the rounds for each of ``ns``; samples_seconds
-  (ns, rounds); anew_seconds: of factoring everything from nothing, once for each of ``ns``.
+  (ns, rounds); anew_seconds: of a factorization from scratch, once for each of ``ns``.
 
-``seconds`` are the processor's: what the wall clock shows for one thread on a machine that does nothing else.
+``seconds`` are CPU seconds: the wall-clock time of one thread on a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -40,17 +41,17 @@ UPDATES = {"gp": "condition", "mq_rbf": "condition", "neural": "refit", "forest"
 
 _ROUNDS = 2
 _BLOCK = 100
-"""Conditioning steps that are timed together, at most: one takes some ten microseconds."""
+"""The largest number of conditioning steps that are timed together; a single one takes some ten microseconds."""
 
 _SCALING_ROUNDS = 7
 _BLOCK_WORK = 4e6
-"""n² times the number of steps in a block of "scaling": some milliseconds at every n."""
+"""n² times the number of steps in a block of "scaling", which makes a block take some milliseconds at every n."""
 
 Clocks = tuple[float, float]
 
 
 def step(cell: Cell) -> dict[str, Any]:
-    """Time the cell's updates, and whole batches."""
+    """Time the updates of the cell, and whole batches."""
     s, space = cell.settings, PROBLEMS[PROBLEM]().space
     if s["d"] != space.dim:
         raise InvalidInput(f"d must be {space.dim}, that of {PROBLEM}; got {s['d']!r}.")
@@ -96,12 +97,12 @@ def scaling(cell: Cell) -> dict[str, Any]:
 
 
 def _step(scene: FittedProblem, update: str, x: Array, rng: np.random.Generator) -> Clocks:
-    """Seconds of one update by a lie about ``x`` (1, d), in a block where it is quick."""
+    """The seconds of one update by a lie at ``x`` (1, d); quick updates are timed in a block."""
     return _timed(_update(scene, update, x, rng), _BLOCK if update == "condition" else 1)
 
 
 def _update(scene: FittedProblem, update: str, x: Array, rng: np.random.Generator) -> Callable[[], object]:
-    """The function that is timed: the model's conditioning, or the recipe's training on data and lie."""
+    """The function to be timed: conditioning of the model, or training of the recipe on data and lie."""
     request = scene.request
     lie, model = request.data.y.min(keepdims=True), request.model
     if update == "condition":
@@ -111,7 +112,7 @@ def _update(scene: FittedProblem, update: str, x: Array, rng: np.random.Generato
 
 
 def _process(n: int, seed: int) -> Callable[[], GPModel]:
-    """Makes the posterior of ``n`` uniform points, at lengthscales of 0.5."""
+    """The Gaussian process posterior of ``n`` uniform points, with lengthscales of 0.5."""
     problem = PROBLEMS[PROBLEM]()
     X = stream(seed, n, "design").random((n, problem.space.dim))
     y = problem.evaluate(X)
@@ -120,7 +121,7 @@ def _process(n: int, seed: int) -> Callable[[], GPModel]:
 
 
 def _timed(work: Callable[[], object], times: int = 1) -> Clocks:
-    """Seconds of the processor and of the wall clock for one call, out of ``times`` in a row."""
+    """The CPU and wall-clock seconds of one call, as the mean over ``times`` calls in a row."""
     cpu, wall = time.process_time(), time.perf_counter()
     for _ in range(times):
         work()

@@ -1,4 +1,4 @@
-"""The paper's 22 figures, drawn from finished cells: the door of this room."""
+"""The paper's 22 figures, drawn from finished cells."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 
 _ONE_LINE = 85
-"""Letters of a title that fit."""
+"""The number of letters of a title that fit on one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaperFigure:
     """A figure of the paper. experiments: those whose cells it shows.
 
-    panels: draws it from results and a preset, without its title; with what the title is to say of the data.
+    panels: a function that draws the figure from results and a preset. It returns the figure without its title, and
+    what the title should say about the data.
     """
 
     number: int
@@ -34,7 +35,7 @@ class PaperFigure:
     panels: Callable[[Results, str], tuple[Figure, str] | None]
 
     def draw(self, results: Results, preset: str) -> Figure | None:
-        """The figure with its title; None if any of its cells are missing."""
+        """The figure with its title; None if some of its cells are missing."""
         drawn = self.panels(results, preset)
         if drawn is None:
             return None
@@ -44,7 +45,7 @@ class PaperFigure:
         return figure
 
     def name(self, preset: str) -> str:
-        """The name of its file, without the ending: ``figure02_printed``."""
+        """The name of the file, without the ending: ``figure02_printed``."""
         return f"figure{self.number:02d}_{preset}"
 
 

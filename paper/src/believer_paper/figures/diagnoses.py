@@ -1,6 +1,6 @@
 """The paper's figures of the Structural Diversity Diagnostic.
 
-The paper shows one data set. So do the bars, which are of the first seed; a dot is another data set.
+The paper shows one data set. Bars also show one data set, that of the first seed; dots show the others.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _HATCHES = ("", "//", "..")
 _WIDTH = 0.8
 _MIN = 1e-6
 _NAUGHT = 0.0005
-"""Printed with three decimals, less than this is nothing."""
+"""Numbers below this are zero when printed with three decimals."""
 
 _IN_PAPER = "printed in the paper"
 _ACQUISITIONS = {
@@ -62,7 +62,7 @@ PrintedNumber: TypeAlias = Callable[[Measurement], float]
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A bar in each group: its name, its number of a measurement, and what the paper prints, group by group."""
+    """A bar in each group: its name, the function that reads it from a measurement, and the paper's number by group."""
 
     name: str
     number: PrintedNumber
@@ -85,7 +85,7 @@ def pairwise(results: Results, preset: str) -> tuple[Figure, str] | None:
 
 
 def restarts(results: Results, preset: str) -> tuple[Figure, str] | None:
-    """Figure 6: the least distance from fixed starts beside that from random restarts that all members share."""
+    """Figure 6: the least distance from fixed starts, and from random restarts that all members share."""
     panels = _both_sizes(results, preset)
     if panels is None:
         return None
@@ -178,7 +178,7 @@ def _least_and_mean(rows: Sequence[Distances]) -> list[Series]:
 
 
 def _measured(results: Results, preset: str, surrogate: str, q: int, **settings: str) -> list[Measurement]:
-    """Measurements with CL-min and EI on Hartmann-6D, or as the settings say."""
+    """The measurements with CL-min and EI on Hartmann-6D, unless ``settings`` say otherwise."""
     wanted = {"problem": "hartmann6", "update": UPDATES[surrogate], "lie": "cl_min", "acquisition": "ei"}
     return results.measurements(preset, surrogate, n=30, q=q, **{**wanted, **settings})
 
@@ -196,9 +196,9 @@ def _pair(number: int) -> PrintedNumber:
 
 
 def _bars(axes: Axes, groups: Groups, series: Sequence[Series], across: bool = False, time: bool = False) -> None:
-    """A group of bars for each surrogate, of its first measurement; dots for the others, diamonds for the paper.
+    """Draw a group of bars for each surrogate: its first measurement, with dots for others and diamonds for the paper.
 
-    across: bars lie. time: they are of seconds, not of distances.
+    across: whether bars are horizontal. time: whether they show seconds in place of distances.
     """
     width = _WIDTH / len(series)
     for k, one in enumerate(series):
@@ -236,7 +236,7 @@ def _mark(
 
 
 def _say_naught(axes: Axes, across: bool, place: float) -> None:
-    """A bar without height could be one that was forgotten."""
+    """Mark a bar of height zero, which would otherwise look like a missing bar."""
     if across:
         axes.annotate("0", (0.0, place), (6, 0), textcoords="offset points", fontsize=9, va="center")
     else:
@@ -249,7 +249,7 @@ def _panels() -> tuple[Figure, list[Axes]]:
 
 
 def _jitter(count: int) -> Array:
-    """Places in [-0.5, 0.5] that tell equal values apart."""
+    """Offsets in [-0.5, 0.5] that keep dots of equal values apart."""
     return np.linspace(-0.5, 0.5, count) if count > 1 else np.zeros(1)
 
 

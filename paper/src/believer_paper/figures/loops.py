@@ -1,7 +1,7 @@
-"""The paper's figures of whole loops: how fast strategies converge, and how far apart the members of a batch lie.
+"""The paper's figures of whole loops: the convergence of strategies, and the diversity of their batches.
 
-A line is a mean over seeds and its bars are one standard deviation over seeds, as in the paper; only seeds that every
-line of a figure has are in it.
+A line is a mean over seeds and its bars are one standard deviation over seeds, as in the paper. A figure shows only the
+seeds that all of its lines have.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SKY, _PURPLE = "#56B4E9", "#CC79A7"
 _HEADROOM = 0.06
 _BARS = 4
-"""Bars of a line, or one more."""
+"""The approximate number of error bars of a line."""
 
 _VALUES = {"svm_breast_cancer": "best cross-validated error"}
 
@@ -39,7 +39,7 @@ LoopGroup: TypeAlias = dict[str, list[Loop]]
 
 @dataclass(frozen=True, slots=True)
 class LoopStyle:
-    """How a strategy looks in every figure."""
+    """The look of a strategy in every figure."""
 
     label: str
     color: str
@@ -64,7 +64,7 @@ LIES = ("cl_min", "cl_max", "cl_mean", "kb")
 class Curves:
     """The loops that a figure shows: a panel for each batch size, a line for each strategy.
 
-    printed_options: of the loops of the printed set-up. finals: what the paper prints of the end, by strategy and size.
+    printed_options: those of the loops of the printed set-up. finals: the paper's final values, by strategy and size.
     """
 
     problem: str
@@ -75,7 +75,7 @@ class Curves:
 
 
 def loops_of(results: Results, preset: str, curves: Curves) -> dict[int, LoopGroup] | None:
-    """The loops of each batch size by strategy, all on the same seeds; None if a strategy has none."""
+    """The loops of each batch size by strategy, all on the same seeds; None if a strategy has no loops."""
     options = dict(curves.printed_options) if preset == "printed" else {}
     found = results.of("loop", preset=preset, problem=curves.problem, noise=0.0, options=options)
     here = Results(tuple(found))
@@ -90,7 +90,7 @@ def loops_of(results: Results, preset: str, curves: Curves) -> dict[int, LoopGro
 
 
 def _group(here: Results, curves: Curves, preset: str, options: Any, q: int, strategy: str) -> list[Loop]:
-    """Loops of the largest budget, no larger than that of the first strategy: sequential runs serve several figures."""
+    """The loops of the largest budget up to that of the first strategy: several figures share sequential runs."""
     most = max((one.cell.settings["budget"] for one in here.of("loop", strategy=curves.strategies[0], q=q)), default=0)
     size = 1 if strategy == "sequential" else q
     budgets = [one.cell.settings["budget"] for one in here.of("loop", strategy=strategy, q=size)]
@@ -201,20 +201,20 @@ def _diversity(results: Results, preset: str, curves: Curves, raw: bool) -> tupl
 
 
 def box_side(problem: str) -> float:
-    """The side of a problem's box, all of whose sides are equal."""
+    """The side of a problem's box, whose sides are all equal."""
     low, high = box_of(PROBLEMS[problem]().space)
     return float(high[0] - low[0])
 
 
 def with_grid(axes: Axes) -> None:
-    """A pale grid behind the data, no frame above or to the right."""
+    """Draw a pale grid behind the data, and no frame above or to the right."""
     axes.grid(color="#EEEEEE")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _panels(count: int) -> tuple[Figure, list[Axes]]:
-    """Panels that share an axis of values."""
+    """A figure with panels that share their vertical axis."""
     figure = new_figure(7.5, 4.2)
     several = list(figure.subplots(1, count, sharey=True, squeeze=False)[0])
     for axes in several:
@@ -224,9 +224,10 @@ def _panels(count: int) -> tuple[Figure, list[Axes]]:
 
 
 def _line(axes: Axes, x: Array, y: Array, style: LoopStyle, phase: float) -> tuple[Array, Array]:
-    """Draw the mean of ``y`` (seeds, m) and some bars of one standard deviation; both (m,), zero where there is no bar.
+    """Draw the mean of ``y`` (seeds, m) with some bars of one standard deviation. Both are returned (m,).
 
-    phase: in [0, 1), where among other lines' bars those of this one stand; bands of six lines would hide one another.
+    A standard deviation is zero where there is no bar. phase: the position, in [0, 1), of this line's bars among those
+    of other lines; full bands of six lines would hide one another.
     """
     mean, std = y.mean(axis=0), y.std(axis=0, ddof=1 if len(y) > 1 else 0)
     every = max(1, len(x) // _BARS)
@@ -240,7 +241,7 @@ def _line(axes: Axes, x: Array, y: Array, style: LoopStyle, phase: float) -> tup
 
 
 def _limits(shown: Sequence[tuple[Array, Array]]) -> tuple[float, float]:
-    """Means and bars, each (m,), from the lowest foot to the highest top: a bar that is cut off lies about a spread."""
+    """Axis limits for means and bars, each (m,), that cut off no bar: a cut bar would show a wrong spread."""
     lowest = min(float(np.nanmin(mean - bars)) for mean, bars in shown)
     highest = max(float(np.nanmax(mean + bars)) for mean, bars in shown)
     room = _HEADROOM * (highest - lowest) or 1.0
@@ -248,7 +249,7 @@ def _limits(shown: Sequence[tuple[Array, Array]]) -> tuple[float, float]:
 
 
 def _optimum(several: Sequence[Axes], problem: str) -> None:
-    """A line at the optimum, where it is known and in sight."""
+    """Draw a line at the optimum, if it is known and within the axis limits."""
     optimum = PROBLEMS[problem]().optimum
     low, high = several[0].get_ylim()
     if optimum is not None and low <= optimum <= high:

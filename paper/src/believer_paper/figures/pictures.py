@@ -1,6 +1,6 @@
 """The paper's figures of single situations: the overview (1), a lie to a process (3), a lie to four surrogates (4).
 
-All of them are drawn from cells of kind "picture", whose results :mod:`believer_paper.cells.pictures` tells of.
+All of them are drawn from cells of kind "picture"; :mod:`believer_paper.cells.pictures` documents their results.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 _TOLD = {"condition": "conditioned", "none": "not retrained"}
 _SAME = 1e-3
-"""Members that are nearer than this, as a share of each side, are drawn as one."""
+"""The distance, as a share of each side, within which members of a batch are drawn as one."""
 
 _RIGHT = 0.75
-"""Beyond this share of the width, a label stands to the left of its point."""
+"""The share of the width beyond which a label is to the left of its point."""
 
 
 def overview(results: Results, preset: str) -> tuple[Figure, str] | None:
-    """Figure 1: the batches of four surrogates over the function, and the expected improvement of the first choice."""
+    """Figure 1: the batches of four surrogates on the function, and the expected improvement of the first choice."""
     picture = _picture(results, preset, "overview")
     if picture is None:
         return None
@@ -48,7 +48,7 @@ def overview(results: Results, preset: str) -> tuple[Figure, str] | None:
 
 
 def _batch(axes: Axes, picture: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-    """Data and batch over a map; each place of the batch is named after the members there, in the order of choice."""
+    """Draw data and batch on a map; each place is labeled with the numbers of its members, in the order of choice."""
     x, y = np.array(picture["x0"]), np.array(picture["x1"])
     axes.contourf(x, y, np.array(answer["improvement"]), levels=8, cmap="Greens", alpha=0.7)
     axes.contour(x, y, np.array(picture["truth"]), levels=picture["levels"], colors=GRAY, linewidths=0.7)
@@ -76,20 +76,20 @@ def _batch(axes: Axes, picture: Mapping[str, Any], answer: Mapping[str, Any]) ->
 
 
 def _name(axes: Axes, text: str, point: tuple[float, float], left: bool) -> None:
-    """A label beside a point."""
+    """Draw a label next to a point."""
     box: dict[str, Any] = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": RED, "lw": 0.8}
     at, align = ((-8, 0), "right") if left else ((8, 0), "left")
     axes.annotate(text, point, at, textcoords="offset points", ha=align, va="center", bbox=box, zorder=5, fontsize=10)
 
 
 def _wider(ends: Array) -> tuple[float, float]:
-    """The interval from the first to the last, with room for a marker at either end."""
+    """The interval between the two ends, with room for a marker at either end."""
     room = 0.04 * float(ends[-1] - ends[0])
     return float(ends[0]) - room, float(ends[-1]) + room
 
 
 def lie_to_process(results: Results, preset: str) -> tuple[Figure, str] | None:
-    """Figure 3: mean, standard deviation and expected improvement of a process before and after a lie."""
+    """Figure 3: mean, standard deviation and expected improvement of a Gaussian process before and after a lie."""
     picture = _picture(results, preset, "exp1")
     if picture is None:
         return None

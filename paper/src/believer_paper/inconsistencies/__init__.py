@@ -1,8 +1,8 @@
-"""The internal inconsistencies of the paper: where it contradicts itself, or says more than it shows.
+"""The internal inconsistencies of the paper: contradictions, and statements that say more than its numbers show.
 
-No run is needed and nothing of ours is judged: each check computes from ``printed`` and ``stated`` alone, allows for
-the rounding of what is printed, and finds nothing where the numbers agree. Left out, because on computing they agree:
-253 times by 0.103 / 0.0004 s, three to four times by 35 / 10.7, and a total of 128 minutes (all by rounding); the
+No run is needed, and none of our results is involved: each check computes from ``printed`` and ``stated`` alone, allows
+for the rounding of printed numbers, and finds nothing if the numbers agree. Left out, because a computation confirms
+them: 253 times by 0.103 / 0.0004 s, three to four times by 35 / 10.7, and a total of 128 minutes (all by rounding); the
 distances at q=2 and q=3 of Table 2 (one greedy batch within the other); 150 evaluations in 15 iterations of 10 (after
 the design); beta=2 beside a square root of beta; 4 minutes for the 60 loops of Exp 10.
 """
@@ -26,13 +26,13 @@ CHECKS: tuple[PaperCheck, ...] = (
 
 
 def inconsistencies() -> tuple[Inconsistency, ...]:
-    """Those that the paper's numbers show: by kind, then by table; those of no table last."""
+    """The inconsistencies that the paper's numbers show, by kind, then by table; those of no table come last."""
     found = [one for one in (check() for check in CHECKS) if one is not None]
     return tuple(sorted(found, key=lambda one: (KINDS.index(one.kind), not one.tables, one.tables)))
 
 
 def inconsistency_table(entries: Sequence[Inconsistency]) -> Table:
-    """A row for each: kind, tables, sections and figures, the sentence, and the numbers behind it."""
+    """A row for each inconsistency: kind, tables, sections and figures, the sentence, and the numbers behind it."""
     rows = [
         [
             number,

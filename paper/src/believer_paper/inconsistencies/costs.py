@@ -1,4 +1,4 @@
-"""Inconsistencies of the paper's times with each other or its words."""
+"""Inconsistencies of the paper's times with each other or with its text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from believer_paper.inconsistencies.inconsistency import Inconsistency, PaperChe
 from believer_paper.numbers import printed, stated
 
 _STEP, _FOREST, _SECONDS, _MINUTES = 1e-4, 1e-3, 1e-2, 60.0
-"""Units to which the paper rounds: GP's step and the others of Table 3, seconds of Tables 5 and 7, most of Table 13."""
+"""The units to which the paper rounds: GP's step and others of Table 3, seconds of Tables 5 and 7, most of Table 13."""
 
 
 def _conditioning() -> Inconsistency | None:
@@ -24,8 +24,8 @@ def _conditioning() -> Inconsistency | None:
         "contradiction",
         (3, 7),
         ("abstract", "4.3", "7", "E.4"),
-        "The price of retraining the network, in units of GP conditioning, has two values; Table 7 divides whole runs "
-        "of the diagnostic, of which conditioning is a small part.",
+        "The cost of retraining the network, in units of GP conditioning, has two values; the one of Table 7 is a "
+        "ratio of whole runs of the diagnostic, of which conditioning is a small part.",
         {
             "ratio by Table 3": neural / gp,
             "ratio by Table 7": retrained / whole,
@@ -66,9 +66,9 @@ def _retraining() -> Inconsistency | None:
         "beyond the data",
         (3, 7),
         ("4.3", "E.4"),
-        "GP conditioning is called some 250 times faster than retraining, by one price of a retraining; Table 7, "
-        "with fewer data, has a higher one even if the batch has q of them. Training stops early, so both may be "
-        "right, and the ratio is one of a setting.",
+        "GP conditioning is called some 250 times faster than retraining, by one measured time of a retraining; the "
+        "time in Table 7, with fewer data, is longer even if the batch has q retrainings. Training stops early, so "
+        "both may be right, and the ratio belongs to one setting.",
         {
             "seconds by Table 3": step.mean,
             "least seconds by Table 7": least,
@@ -90,8 +90,8 @@ def _prohibitive() -> Inconsistency | None:
         "beyond the data",
         (3, 5),
         ("3.3", "4.3"),
-        "Retraining the network is called prohibitively expensive, but a batch's q - 1 retrainings take no longer than "
-        "CL-min takes for a batch, of which conditioning is next to nothing.",
+        "Retraining the network is called prohibitively expensive, but the q - 1 retrainings of a batch take no longer "
+        "than a batch of CL-min, of which conditioning is a negligible part.",
         {
             "seconds of q - 1 retrainings": retraining,
             "seconds of a CL-min batch": batch,
@@ -168,9 +168,9 @@ def _fastest() -> Inconsistency | None:
         "beyond the data",
         (5, 10),
         ("4.3", "4.6", "6", "E.13"),
-        "Greedy conditioning is preferred to joint optimization as losing little, and of times it is only said that "
-        "they are of one order of magnitude, and that exact q-EI becomes intractable at q of 10; by both tables "
-        "joint q-EI is the fastest of the three, beyond rounding and two standard errors.",
+        "Greedy conditioning is preferred to joint optimization because it loses little. Times are only said to be of "
+        "the same order of magnitude, and exact q-EI to become intractable at q = 10; by both tables, joint q-EI is "
+        "the fastest of the three, beyond rounding and two standard errors.",
         numbers,
     )
 

@@ -1,4 +1,4 @@
-"""Inconsistencies of the paper's distances and its table of surrogates with each other or its words."""
+"""Inconsistencies of the paper's distances and its table of surrogates with each other or with its text."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _restarts() -> Inconsistency | None:
         ("E.3", "E.15", "Figure 21"),
         "Diversity is said to be structural, from a comparison of fixed and random starts in one diagnostic. At q=10 "
         "the GP's batches are several times wider in the loops, which start at random, than in the diagnostic; the "
-        "loops also have other data and more of them, so the part of the starts is not known.",
+        "loops also have other data and more of them, so the contribution of the starts is not known.",
         {"GP in the diagnostic": fixed, "least in the loops": printed.Q10_DIVERSITY[0], "ratio": ratio},
     )
 
@@ -181,9 +181,9 @@ def _headline() -> Inconsistency | None:
         "beyond the data",
         (2, 7, 8, 9),
         ("4.1", "E.4", "E.5", "E.6"),
-        "Tables 2, 7 and 8 show one data set, and it is an unusual one: there MQ-RBF's batch is the wider, over the "
-        "five of Table 9 the GP's is, and each surrogate's distance is a standard deviation or more from its mean. "
-        "If the spread divides by n - 1, no member of a sample can be farther from its mean than the last number.",
+        "Tables 2, 7 and 8 show one data set, and it is an unusual one: MQ-RBF's batch is wider there, while the GP's "
+        "is wider over the five of Table 9, and each surrogate's distance is a standard deviation or more from its "
+        "mean. If the spread divides by n - 1, no member of a sample is farther from its mean than the last number.",
         {f"{name}: least distance shown": one[name] for name in names}
         | {f"{name}: mean over five": many[name].mean for name in names}
         | {f"{name}: standard deviations from it": away[name] for name in names}
@@ -201,8 +201,8 @@ def _noisy_diagnostic() -> Inconsistency | None:
         "beyond the data",
         (),
         ("4.7", "7"),
-        "The diagnostic is said to be robust across these; no table of it varies all of them, and the experiment "
-        "with noise is one of whole loops, from random starts.",
+        "The diagnostic is said to be robust across these settings; its tables do not vary all of them, and the "
+        "experiment with noise consists of whole loops from random starts.",
         {"said": ", ".join(stated.DIAGNOSTIC_ROBUST_TO), "varied by no table of the diagnostic": ", ".join(missing)},
     )
 

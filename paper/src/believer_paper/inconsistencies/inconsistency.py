@@ -1,4 +1,4 @@
-"""One internal inconsistency of the paper, and the small arithmetic that the checks share."""
+"""One internal inconsistency of the paper, and the arithmetic that the checks share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from believer.report import Plain
 from believer_paper.numbers.printed import Printed
 
 Kind: TypeAlias = Literal["contradiction", "beyond the data"]
-"""Two numbers, or a number and a sentence, that cannot both be so; a sentence that says more than the paper shows."""
+"""Two numbers, or a number and a sentence, that cannot both be right; a sentence that says more than is shown."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -20,8 +20,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 class Inconsistency:
     """Two things in the paper that do not fit each other, in the way that ``kind`` says.
 
-    tables: their numbers in the paper. places: sections, appendices and figures concerned. what: in a sentence or two.
-    numbers: what shows it, read from ``printed`` and ``stated`` or computed from these, by what it is.
+    tables: their numbers in the paper. places: sections, appendices and figures concerned. what: one or two sentences.
+    numbers: the evidence by name, read from ``printed`` and ``stated`` or computed from these.
     """
 
     name: str
@@ -33,11 +33,11 @@ class Inconsistency:
 
 
 PaperCheck: TypeAlias = Callable[[], Inconsistency | None]
-"""Looks at the paper's numbers as they are now; None if they agree."""
+"""A function that checks the paper's numbers; None if they agree."""
 
 
 def span(value: float, unit: float) -> tuple[float, float]:
-    """The interval of values that round to a number, to multiples of ``unit``."""
+    """The interval of values that are rounded to ``value``, in multiples of ``unit``."""
     return value - unit / 2, value + unit / 2
 
 

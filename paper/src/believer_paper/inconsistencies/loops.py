@@ -1,4 +1,4 @@
-"""Inconsistencies of the paper's final values and tests with each other or its words."""
+"""Inconsistencies of the paper's final values and tests with each other or with its text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from believer_paper.numbers import printed, stated
 
 _BOTH = ("cl_min", "kb")
 _TENTH = 0.1
-"""The unit to which the final values at q=10, and what is said of their ratio, are rounded."""
+"""The unit to which the final values at q=10 and their stated ratio are rounded."""
 
 
 def _reversed_order() -> Inconsistency | None:
@@ -26,9 +26,9 @@ def _reversed_order() -> Inconsistency | None:
         "beyond the data",
         (4, 5),
         ("4.5", "4.6"),
-        "CL-min is ahead of KB in one table and behind in the other on the same problem, which is called noise by "
-        "the spread of single runs; by the standard error of the means, taken as independent, it is more, and the "
-        "seeds and software that also differ may be the cause.",
+        "CL-min is ahead of KB in one table and behind in the other on the same problem. The text calls this noise, by "
+        "the spread of single runs; by the standard error of the means, taken as independent, it is more than noise. "
+        "Seeds and software also differ, and may be the cause.",
         {
             "CL-min minus KB, Table 4": lead,
             "CL-min minus KB, Table 5": other,
@@ -57,8 +57,8 @@ def _best_values() -> Inconsistency | None:
         "beyond the data",
         (4,),
         ("4.5",),
-        "CL-min and KB are said to achieve the best final values; that is so among them and LP, which the sentence "
-        "compares, but the table has a better one in another row.",
+        "CL-min and KB are said to achieve the best final values. Among them and LP, which the sentence compares, they "
+        "do, but the table has a better value in another row.",
         numbers,
     )
 
@@ -98,7 +98,7 @@ def _gains() -> Inconsistency | None:
         "beyond the data",
         (6,),
         ("4.7", "E.15"),
-        "Batch diversity is said to drive the gains over random; where the paper prints both for random batches, the "
+        "Batch diversity is said to drive the gains over random; in the table that has both for random batches, the "
         "less diverse strategy always ends better.",
         {f"{name}: final": printed.TABLE_6[name].final.mean for name in by_final}
         | {f"{name}: diversity": printed.TABLE_6[name].diversity.mean for name in by_final},
@@ -153,8 +153,8 @@ def _random_rows() -> Inconsistency | None:
         "beyond the data",
         (4,),
         ("4.5",),
-        "Random batches of two and of three have one mean and one spread, to the last digit, on both problems: one "
-        "set of draws is printed twice, and what is said of both batch sizes rests on one random baseline.",
+        "Random batches of two and of three have the same mean and the same spread, to the last digit, on both "
+        "problems: one set of draws is printed twice, and statements on both batch sizes rest on one random baseline.",
         {f"{problem}: random at every q": f"{those[0].mean} ± {spread(those[0])}" for problem, those in rows.items()},
     )
 
@@ -174,7 +174,7 @@ def _over_random() -> Inconsistency | None:
         (),
         ("E.15",),
         "CL-min and KB are said to end 2 to 2.2 times lower than random at q=10; by the values in the same sentence "
-        "the lesser of the two ratios is 1.9 to one digit, whatever they were before rounding.",
+        "the smaller of the two ratios is 1.9 to one decimal, for any values before rounding.",
         {f"random / {name}": random.mean / value.mean for name, value in finals.items()}
         | {f"random / {name}, at most": high for name, (_, high) in ratios.items()}
         | {"said, least": least, "said, largest": most},
@@ -197,9 +197,8 @@ def _near_sequential() -> Inconsistency | None:
         "beyond the data",
         (4,),
         ("4.2", "4.5", "E.7"),
-        "CL-min and KB are said to be near-sequential at equal evaluations, on Ackley-8D as well; by the only table "
-        "that prints sequential beside them, these end worse by more than two standard errors of the means, taken as "
-        "independent.",
+        "CL-min and KB are said to be near-sequential at equal evaluations, on Ackley-8D as well; in the only table "
+        "with sequential runs, these end worse by more than two standard errors of the means, taken as independent.",
         numbers,
     )
 

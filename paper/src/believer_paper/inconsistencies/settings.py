@@ -1,4 +1,4 @@
-"""Inconsistencies of the paper's settings and formulas with each other or its words."""
+"""Inconsistencies of the paper's settings and formulas with each other or with its text."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def _noise() -> Inconsistency | None:
         "beyond the data",
         (6, 12),
         ("abstract", "4.7", "F"),
-        "Robustness under noise is said to be confirmed; by the printed settings the GP's noise variance is fixed "
-        "far below that of the noise of Exp 11, and no other setting is printed for that experiment.",
+        "Robustness under noise is said to be confirmed; by the printed settings, the GP's noise variance is fixed far "
+        "below the noise of Exp 11, and no other setting is printed for that experiment.",
         {
             "noise variance of the GP": stated.NOISE_VARIANCE,
             "noise variance of Exp 11, of the design's": variance,
@@ -80,8 +80,8 @@ def _probability() -> Inconsistency | None:
         "contradiction",
         (),
         ("3.4", "B.3"),
-        "Proposition 3 asks for an acquisition that does not fall as sigma grows and names EI, UCB and PI; one of them "
-        "falls where the mean is better than the incumbent, here by 1.",
+        "Proposition 3 requires an acquisition that does not fall as sigma grows, and names EI, UCB and PI; one of "
+        "them falls where the mean is better than the incumbent, in this example by 1.",
         {f"{name}, sigma {s}": value for name, pair in falling.items() for s, value in zip((1, 2), pair, strict=True)},
     )
 
@@ -131,7 +131,7 @@ def _decay() -> Inconsistency | None:
         (),
         ("3.2", "C.4"),
         "The change of EI is said to fall as the squared kernel; its mean term falls as the kernel itself, by Eq. 1, "
-        "and decides far away.",
+        "and dominates far away.",
         {
             "mean's term two lengthscales away": math.exp(-4 * stated.KERNEL_DECAY),
             "as said": math.exp(-4 * stated.EI_DECAY),
@@ -162,9 +162,9 @@ def _refits() -> Inconsistency | None:
         "contradiction",
         (7,),
         ("2.2", "3.2", "3.4", "4.3", "6"),
-        "Algorithm 1 fits the surrogate for every member of a batch, on the lies as well; the analysis holds "
-        "hyperparameters fixed within a batch, and the times are of one fit a batch. Corollary 1 says of the same "
-        "algorithm that a network repeats its point, but fitted as line 3 has it, the network of Table 7 does not.",
+        "Algorithm 1 fits the surrogate for every member of a batch, also to the lies; the analysis keeps "
+        "hyperparameters fixed within a batch, and the times are those of one fit per batch. Corollary 1 says that "
+        "with the same algorithm a network repeats its point, but fitted by line 3, the network of Table 7 does not.",
         {
             f"fits a batch by line 3, q={q}": q,
             "fits a batch by the footnote of 4.3": 1,
@@ -182,8 +182,8 @@ def _fixed_mean() -> Inconsistency | None:
         "beyond the data",
         (),
         ("3.4", "3.7", "B.1"),
-        "Proposition 1 is said to hold with CL; its proof lets the acquisition fall with sigma at a fixed mean, and "
-        "every CL moves the mean.",
+        "Proposition 1 is said to hold with CL; its proof needs an acquisition that falls with sigma at a fixed mean, "
+        "but every CL moves the mean.",
         {"lies of Proposition 1": ", ".join(stated.PROPOSITION_1_LIES), "that move the mean": ", ".join(moved)},
     )
 
@@ -196,8 +196,8 @@ def _diminishing() -> Inconsistency | None:
         "beyond the data",
         (),
         ("3.4", "6", "E.15"),
-        "Returns are said to diminish for later members of a batch as predicted by Proposition 2; its radius knows no "
-        "number of members, and says nothing of returns.",
+        "Returns are said to diminish for later members of a batch as predicted by Proposition 2; its radius does not "
+        "depend on the number of members, and says nothing about returns.",
         {"the radius is made of": ", ".join(stated.PROPOSITION_2)},
     )
 

@@ -1,4 +1,4 @@
-"""The ledger: every claim of the paper with its test, what was found under each preset, and one verdict over all."""
+"""The ledger: every claim of the paper with its test, the finding under each preset, and one verdict over all."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ CLAIMS: tuple[Claim, ...] = tuple(
 """All claims, in the order of their numbers."""
 
 EITHER = "either preset"
-"""Whom a finding is of that depends on no preset."""
+"""The key of a finding that depends on no preset."""
 
 OVERALL = (
-    "Over the presets: the verdict that all which could be tested share; where they differ, the claim holds in part; "
-    "where none could be tested, it cannot be."
+    "Over the presets: the verdict is the one that all tested presets share. If they differ, it holds in part; if it "
+    "could be tested under no preset, it cannot be tested."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A claim and what was found, by preset, or under :data:`EITHER`."""
+    """A claim and its findings, by preset, or under :data:`EITHER`."""
 
     claim: Claim
     findings: Mapping[str, Finding]
@@ -53,7 +53,7 @@ class Entry:
 
 
 def ledger(results: Results) -> tuple[Entry, ...]:
-    """Judge every claim on finished cells, under each preset that any cell is of."""
+    """Judge every claim on finished cells, under each preset that has cells."""
     return tuple(Entry(claim, _findings(claim, results)) for claim in CLAIMS)
 
 
@@ -64,7 +64,7 @@ def _findings(claim: Claim, results: Results) -> dict[str, Finding]:
 
 
 def ledger_table(entries: Iterable[Entry]) -> Table:
-    """A row a claim; None under a preset that the claim does not depend on, or that was not run."""
+    """A row for each claim; None under a preset that was not run, or that the claim does not depend on."""
     columns = ("number", "claim", "verdict", *PRESETS, "evidence", "test", "links")
     return Table("The ledger of claims", columns, [_row(entry) for entry in entries])
 

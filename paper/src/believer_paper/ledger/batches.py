@@ -28,27 +28,27 @@ from believer_paper.sizes import LARGE
 
 OTHER_LIES = ("kb", "cl_max", "cl_mean")
 UNCHANGED = 0.1
-"""A share of the diversity without noise: the paper's own "largely unchanged" is 6 %."""
+"""The largest change, as a share of the diversity without noise; the paper's own "largely unchanged" is 6 %."""
 
 CL_MIN = {"lie": "cl_min", "acquisition": "ei"}
 COLLAPSED = 0.5 * Q10_DIVERSITY[0]
-"""A batch of ten whose members are this near on average has not stayed as diverse as the paper says."""
+"""The mean distance below which a batch of ten has collapsed: half of the least that the paper states."""
 
 ONE_SPOT = 1e-2
-"""In the unit cube: a batch that is no farther across than this is one experiment, paid for several times."""
+"""The diameter, in the unit cube, below which a batch is the same experiment several times."""
 
 _STATED = Q10_DIVERSITY[0] - 0.5
 """The lower end of what the paper prints, before rounding."""
 
 _MIN_RATIO = Q10_FINAL["random"].mean / max(Q10_FINAL[name].mean for name in ("cl_min", "kb"))
-"""How many times better than random the paper's own numbers say that the worse of the two is: 1.93, not 2."""
+"""The ratio of random to the worse of the two by the paper's own numbers: 1.93, not 2."""
 
 _ALMOST = 0.9
 _ENOUGH_RUNS = 10
 _SVM_CELLS = "cells: loop svm_breast_cancer q=2"
 
 SIDE = BOXES["levy10"][1] - BOXES["levy10"][0]
-"""The paper's distances on Levy-10D are of the box, so its threshold is, too."""
+"""The side of the box of Levy-10D, whose units the paper's distances and therefore its threshold have."""
 
 
 def diversity(loop: Loop) -> float:
@@ -89,7 +89,7 @@ def _random_pair() -> float:
 
 
 def _mean(loops: Iterable[Loop]) -> float:
-    """Diversity over seeds, NaN of none."""
+    """The mean diversity over seeds; NaN if there are no loops."""
     return float(np.mean([diversity(loop) for loop in loops] or [np.nan]))
 
 
@@ -172,7 +172,7 @@ def _stays_diverse(loops: list[Loop]) -> tuple[list[str], str]:
 
 
 def _always(outcomes: BoolArray) -> str:
-    """ "Never" and "remains" are about all: no, if more than a tenth are otherwise."""
+    """The answer to "never" and "remains", which are about all: no if more than a tenth do not comply."""
     share = float(np.mean(outcomes))
     return YES if share == 1.0 else PARTLY if share >= _ALMOST else NO
 
@@ -218,8 +218,8 @@ CLAIMS = (
         24,
         "CL-min keeps the highest diversity.",
         "The mean distance of a batch's pairs in the unit cube, over the batches of a run, on Hartmann-6D. A check for "
-        f"each of q = 2 and 3 and each other lie: CL-min is higher ({SHOWN}). Random batches and random pairs stand "
-        f"beside it and decide nothing. {RULE}",
+        f"each of q = 2 and 3 and each other lie: CL-min is higher ({SHOWN}). Random batches and random pairs are "
+        f"given for information and do not count. {RULE}",
         by_preset(_highest),
         True,
     ),
@@ -228,8 +228,8 @@ CLAIMS = (
         "CL-min and KB are robust under observation noise.",
         f"Hartmann-6D, q = 3, checks for each of the two: with noise it is lower than random ({SHOWN}); its final "
         f"value is not worse than without noise: {NOT_WORSE}; its diversity is that without noise (the interval lies "
-        f"within {UNCHANGED:.0%} of it; no: beyond, or it reaches beyond and the test finds a difference; open: else). "
-        f"Values are the true ones of the point that looks best. {RULE}",
+        f"within {UNCHANGED:.0%} of it; no: beyond, or it reaches beyond and the test finds a difference; open: "
+        f"otherwise). Values are the true ones at the point that looks best. {RULE}",
         by_preset(_noisy),
         True,
     ),
@@ -241,7 +241,8 @@ CLAIMS = (
         f'collapses". Levy-10D, distances in the units of the box, whose side is {SIDE:g}. Checks, for CL-min and for '
         f"KB: the mean over seeds is {_STATED:g} or more in every iteration; no single batch averages below "
         f"{COLLAPSED:g}, half of what is stated; no batch has two members within {DISTINCT:g} in the unit cube, where "
-        "the paper says that it measures (no, each: more than a tenth are otherwise); they are lower than random "
+        "the paper says that it measures (each of these is no if more than a tenth do not comply); they are lower than "
+        "random "
         f"({SHOWN}), and the mean final value of random is at least {_MIN_RATIO:.2f} times theirs, as by the paper's "
         "numbers (in part: only lower). And one: the diagnostic's batches of GP and MQ-RBF have no two members within "
         f"{DISTINCT:g} of the box on any data set (no: on every). {RULE}",

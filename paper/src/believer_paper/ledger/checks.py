@@ -1,4 +1,4 @@
-"""The checks behind verdicts: questions to the data that are answered yes, in part, no, or not decided.
+"""The checks behind verdicts: questions about the data whose answers are yes, in part, no, or open.
 
 ======  ========================================================================================
 symbol  meaning
@@ -9,11 +9,11 @@ s       pooled standard deviation of the two, √((s₁² + s₂²) / 2): the un
 Δ       shift, the Hodges-Lehmann estimate: the median of (dᵢ + dⱼ) / 2 over i ≤ j
 ======  ========================================================================================
 
-The rules are the same for every claim. "A is lower than B" asks the signed-rank test, corrected by Holm for all such
-tests of the claim; a test that finds nothing refutes nothing, so "no" needs the test to find the reverse, or the
-interval of Δ to leave out every advantage beyond a margin. Nor does such a test show that "A is not worse than B": the
-interval must end below the margin, as in a test of equivalence at the same level. Δ is what the signed-rank test is
-about, so that the test, the number that is printed and its interval speak of one thing.
+The rules are the same for every claim. "A is lower than B" is decided by the signed-rank test, with Holm's correction
+for all such tests of the claim. A test that finds nothing refutes nothing, so the answer is "no" only if the test finds
+the reverse, or if the interval of Δ excludes every advantage beyond a margin. Nor does such a test show that "A is not
+worse than B": the interval must end below the margin, as in a test of equivalence at the same level. Δ is the quantity
+that the signed-rank test is about, so the test, the number that is reported and its interval are about the same thing.
 """
 
 from __future__ import annotations
@@ -32,39 +32,39 @@ from believer_paper.numbers.printed import SEEDS
 from believer_paper.results import Results
 
 YES, PARTLY, OPEN, NO = "yes", "in part", "open", "no"
-"""In part: a share or a factor lies between yes and no. Open: a test on so few data finds neither."""
+"""The answers. In part: a share or a factor lies between yes and no. Open: a test on so few data finds neither."""
 
 RULE = (
-    "Holds if every check says yes; fails if more than half say no, or if some do and none says yes or in part (as a "
-    "share between yes and no does); cannot be tested if all are open, as so few data then decide nothing; holds in "
-    "part otherwise."
+    "Holds if every check says yes; fails if more than half say no, or if some say no and none says yes or in part (a "
+    "share between yes and no says in part); cannot be tested if all are open, because so few data decide nothing; "
+    "holds in part otherwise."
 )
 
 ALPHA = 0.05
 MARGIN = 0.5
-"""Pooled standard deviations that count as no difference: what is conventionally called a medium effect."""
+"""The number of pooled standard deviations that counts as no difference: conventionally, a medium effect."""
 
 _RESAMPLES = 2_000
 
 TESTED = f"Wilcoxon signed-rank on paired seeds, Holm p < {ALPHA:g}"
 SHOWN = (
-    f"{TESTED}; no: the test finds the reverse, or the 90 % bootstrap interval of the shift leaves out every advantage "
-    f"beyond {MARGIN:g} pooled standard deviations; open: else"
+    f"{TESTED}; no: the test finds the reverse, or the 90 % bootstrap interval of the shift excludes every advantage "
+    f"beyond {MARGIN:g} pooled standard deviations; open: otherwise"
 )
-"""How "lower" and "higher" are decided, for the text of a test. The shift is Δ."""
+"""The rule for "lower" and "higher", for the text of a test. The shift is Δ."""
 
 NOT_WORSE = (
-    f"the 90 % bootstrap interval of the shift ends at {MARGIN:g} pooled standard deviations or below, be it "
-    "significantly worse within them or not (no: the interval lies beyond, or reaches beyond and is worse by "
-    f"{TESTED}; open: else)"
+    f"the 90 % bootstrap interval of the shift ends at {MARGIN:g} pooled standard deviations or below, whether or not "
+    "it is significantly worse within them (no: the interval lies beyond, or reaches beyond and is worse by "
+    f"{TESTED}; open: otherwise)"
 )
 
 MIN_SETS = SEEDS["exp8"]
-"""Data sets below which no share is judged: as many as the paper's own table of them has."""
+"""The least number of data sets on which a share is judged: the number in the paper's own table of data sets."""
 
 
 def together(answers: Iterable[str]) -> str:
-    """One answer for many, as :data:`RULE` has it; none at all decide nothing."""
+    """One answer for many, by :data:`RULE`; open if there are none."""
     found = list(answers)
     if found and all(answer == YES for answer in found):
         return YES
@@ -82,12 +82,12 @@ def verdict(answers: Iterable[str]) -> str:
 def judged(answers: Iterable[str], evidence: str, *links: str) -> Finding:
     """The finding of a claim's checks."""
     found = verdict(answers)
-    undecided = "So few data decide nothing, either way: " if found == UNTESTED else ""
+    undecided = "So few data decide nothing: " if found == UNTESTED else ""
     return Finding(found, undecided + evidence, links)
 
 
 def by_preset(judge: Callable[[Results, str], Finding]) -> Callable[[Results, str | None], Finding]:
-    """``judge`` of a claim that is judged under each preset apart."""
+    """The judge of a claim that is judged under each preset separately."""
 
     def asked(results: Results, preset: str | None) -> Finding:
         return not_run("a preset") if preset is None else judge(results, preset)
@@ -96,17 +96,17 @@ def by_preset(judge: Callable[[Results, str], Finding]) -> Callable[[Results, st
 
 
 def mostly(successes: int, trials: int) -> str:
-    """Yes from 90 %, no up to 10 %: as Table 1's "yes", "limited" and "no" are told apart."""
+    """Yes from 90 %, no up to 10 %, in part between: the thresholds of "yes", "limited" and "no" in our Table 1."""
     share = successes / trials
     return YES if share >= COMPATIBLE_FROM else PARTLY if share > LIMITED_FROM else NO
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contrast:
-    """Two configurations on the same seeds.
+    """A comparison of two configurations on the same seeds.
 
-    d (m,): ours - theirs. spread: s. effect: how often a value of ours exceeds one of theirs, None if that makes no
-    sense. p: of the signed-rank test, corrected once the contrast is in a :func:`family`.
+    d (m,): ours - theirs. spread: s. effect: the share of pairs in which a value of ours exceeds one of theirs; None if
+    that makes no sense. p: that of the signed-rank test, corrected by :func:`family`.
     """
 
     name: str
@@ -117,26 +117,26 @@ class Contrast:
 
     @property
     def shift(self) -> float:
-        """Δ."""
+        """The shift Δ."""
         return hodges_lehmann(self.d)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The percentile bootstrap's of Δ, at the level at which two one-sided tests at α decide on equivalence."""
+        """The percentile bootstrap interval of Δ, at the level of two one-sided tests of equivalence at α."""
         return _interval(tuple(self.d.tolist()))
 
     def lower(self) -> str:
-        """Is ours lower? As :data:`SHOWN` says."""
+        """Whether ours is lower, by the rule of :data:`SHOWN`."""
         if self.p < ALPHA and self.shift != 0.0:
             return YES if self.shift < 0.0 else NO
         return NO if self.interval[0] >= -MARGIN * self.spread else OPEN
 
     def higher(self) -> str:
-        """Is ours higher? As :data:`SHOWN` says."""
+        """Whether ours is higher, by the rule of :data:`SHOWN`."""
         return replace(self, d=frozen(-self.d)).lower()
 
     def not_worse(self) -> str:
-        """Is ours higher by the margin at most? As :data:`NOT_WORSE` says."""
+        """Whether ours is higher by at most the margin, by the rule of :data:`NOT_WORSE`."""
         low, high = self.interval
         margin = MARGIN * self.spread
         if high <= margin:
@@ -144,10 +144,10 @@ class Contrast:
         return NO if low > margin or self.higher() == YES else OPEN
 
     def equal(self, margin: float | None = None) -> str:
-        """Is the interval within the margin on both sides, be the difference significant or not?
+        """Whether the interval is within the margin on both sides, significant or not.
 
-        No if it lies beyond, or reaches beyond and the test finds a difference. margin: in the units of the values,
-        :data:`MARGIN` standard deviations unless given.
+        The answer is no if the interval lies beyond, or reaches beyond and the test finds a difference. margin: in the
+        units of the values; :data:`MARGIN` standard deviations unless given.
         """
         low, high = self.interval
         most = MARGIN * self.spread if margin is None else margin
@@ -156,7 +156,7 @@ class Contrast:
         return NO if low > most or high < -most or self.p < ALPHA else OPEN
 
     def text(self, brief: bool = False) -> str:
-        """The numbers: shift, effect size, p, and unless ``brief`` the interval in units of s."""
+        """The shift, the effect size, p, and unless ``brief`` the interval in units of s, as text."""
         low, high = (end / self.spread if self.spread else end for end in self.interval)
         effect = "" if self.effect is None else f"A12 {self.effect:.2f}, "
         interval = "" if brief else f"{low:+.2f} to {high:+.2f} std, "
@@ -165,7 +165,7 @@ class Contrast:
 
 @cache
 def _interval(d: tuple[float, ...]) -> tuple[float, float]:
-    """Kept, because an answer and its text both ask for it."""
+    """The interval of Δ, cached because an answer and its text both need it."""
     i, j = np.triu_indices(len(d))
     draws = np.random.default_rng(0).choice(d, size=(_RESAMPLES, len(d)))
     shifts = np.median((draws[:, i] + draws[:, j]) / 2.0, axis=1)
@@ -174,32 +174,32 @@ def _interval(d: tuple[float, ...]) -> tuple[float, float]:
 
 
 def contrast(name: str, ours: Iterable[float], theirs: Iterable[float]) -> Contrast:
-    """Two samples, paired by position (m,)."""
+    """The contrast of two samples (m,) that are paired by position."""
     a, b = np.array(list(ours)), np.array(list(theirs))
     spread = float(np.sqrt((_variance(a) + _variance(b)) / 2.0))
     return Contrast(name, frozen(a - b), spread, vargha_delaney(a, b), wilcoxon(a - b))
 
 
 def pooled(name: str, contrasts: Sequence[Contrast]) -> Contrast:
-    """All differences of several contrasts together, each in units of its own spread."""
+    """A contrast of all differences of several contrasts, each in units of its own spread."""
     d = np.concatenate([one.d / (one.spread or 1.0) for one in contrasts])
     return Contrast(name, frozen(d), 1.0, None, wilcoxon(d))
 
 
 def averaged(name: str, contrasts: Sequence[Contrast]) -> Contrast:
-    """The mean over several contrasts on the same seeds, seed by seed, each in units of its own spread."""
+    """The contrast of the means over several contrasts on the same seeds, each in units of its own spread."""
     d = np.mean([one.d / (one.spread or 1.0) for one in contrasts], axis=0)
     return Contrast(name, frozen(d), 1.0, None, wilcoxon(d))
 
 
 def family(contrasts: Sequence[Contrast]) -> list[Contrast]:
-    """The same with p values corrected for their number."""
+    """The contrasts with p values corrected for their number, by Holm's method."""
     corrected = holm([one.p for one in contrasts])
     return [replace(one, p=p) for one, p in zip(contrasts, corrected, strict=True)]
 
 
 def enough(seeds: int, tests: int) -> bool:
-    """Whether the signed-rank test on so many pairs could find anything, corrected for so many tests."""
+    """Whether the signed-rank test on so many ``seeds`` can be significant at all, corrected for so many ``tests``."""
     return tests * 2.0 ** (1 - seeds) < ALPHA
 
 

@@ -1,4 +1,4 @@
-"""A claim of the paper, how it is tested, and what the finished cells say of it."""
+"""The types of the ledger: a claim of the paper with its test, and the finding of a test."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from believer_paper.results import Results
 BY_ALGEBRA = "true by algebra"
 UNTESTED = "cannot be tested"
 VERDICTS = ("holds", "holds in part", "fails", BY_ALGEBRA, UNTESTED)
-"""All that a test can find. What is true by algebra could not have come out otherwise: it is no finding of a run."""
+"""All verdicts. What is true by algebra could not have come out otherwise, so it is no finding of a run."""
 
 ENOUGH = 0.95
-"""The share of situations in which a claim must hold to be said to hold, where its test names no other."""
+"""The share of situations in which a claim must hold for the verdict "holds", unless its test names another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Finding:
 class Claim:
     """One entry of the ledger.
 
-    number: as in the specification. sentence: the claim in our words. test: the rule that leads to a verdict, with its
-    thresholds. judge: the rule done, on finished cells and one preset. per_preset: whether the presets are judged
-    apart; where they are not, ``judge`` gets None.
+    number: its number in the ledger. sentence: the claim in our words. test: the rule that leads to a verdict, with its
+    thresholds. judge: the function that applies the rule to finished cells and a preset. per_preset: whether presets
+    are judged separately; if not, ``judge`` gets None.
     """
 
     number: int
@@ -57,7 +57,7 @@ def not_run(what: str) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A count of ``total`` situations, which prints with the interval of its share."""
+    """A count out of ``total`` situations; its text has the confidence interval of the share."""
 
     hits: int
     total: int
@@ -70,12 +70,12 @@ class Share:
 
     @property
     def rate(self) -> float:
-        """hits / total; zero of nothing."""
+        """hits / total; zero if the total is zero."""
         return self.hits / self.total if self.total else 0.0
 
     @property
     def enough(self) -> bool:
-        """Whether there were any situations, and it was so in 95 % of them."""
+        """Whether there are any situations, and 95 % or more of them count."""
         return self.total > 0 and self.rate >= ENOUGH
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
 """Claims of the paper about refits: a rebuilt forest (4), a retrained network (5), and what they cost (6).
 
-They say why something happens, so each is asked of controls: batches that differ from the paper's in one thing only.
+These claims say why something happens, so they are tested by controls: batches that differ in one thing only.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from believer_paper.numbers.printed import COST_RATIOS
 from believer_paper.results import Results
 
 CLOSE, FAR = 10.0**0.5, 10.0
-"""Factors between two cost ratios, on two machines, up to which they are the same, and from which they are not."""
+"""The factors up to which two cost ratios on two machines count as the same, and from which they do not."""
 
 
 def _rebuilt(results: Results, preset: str) -> Finding:
     lies = {lie: data_sets(results, preset, "forest", "refit", lie) for lie in ("cl_min", *OTHER_LIES)}
     every = [m for ms in lies.values() for m in ms]
     if few(*lies.values(), parts(every, "frozen_free")):
-        return missing("the rebuilt forest, told CL-min, CL-max, CL-mean and KB,")
+        return missing("the rebuilt forest under CL-min, CL-max, CL-mean and KB")
     n, weak = len(every), sum(own_response(m) <= RESPONDS_FROM for m in every)
     stuck, still = n - diverse(every, "fixed"), n - diverse(every, "frozen_free")
     by_lie = ", ".join(f"{lie} {diverse(ms, 'frozen_free')}/{len(ms)}" for lie, ms in lies.items())
@@ -72,7 +72,7 @@ def _retrained(results: Results, preset: str) -> Finding:
         )
     evidence = (
         f"With the lie {Share(told, n)} batches are diverse, retrained without it {untold} of {n}"
-        f"{' (which, as hardly any is diverse with it either, is evidence of nothing)' if vacuous else ''}{alone}. "
+        f"{' (which is no evidence, because hardly any is diverse with the lie)' if vacuous else ''}{alone}. "
         f"Mean distance with the lie less that without: {apart.text().strip()}."
     )
     return judged(answers, evidence, "table 7", "figure 18", cells("neural refit"))
@@ -98,7 +98,7 @@ def _costs(results: Results, preset: str) -> Finding:
 
 
 def _own(steps: Iterable[FinishedCell]) -> str:
-    """The step of this library's posterior, to compare with scikit-learn's, if it was timed."""
+    """A sentence on the step of this library's posterior, compared with scikit-learn's; empty if it was not timed."""
     timed = [one for one in steps if "gp_own" in one.result]
     if not timed:
         return ""
@@ -106,12 +106,12 @@ def _own(steps: Iterable[FinishedCell]) -> str:
     return (
         f" The GP's step is a fit of scikit-learn's process without its optimizer, {1e3 * theirs:.2g} ms; this "
         f"library's posterior takes {1e3 * ours:.2g} ms for the same, {np.median(_ratios(timed, 'gp_own')):.3g} times "
-        "less than the networks, and decides nothing."
+        "less than the networks; this does not count."
     )
 
 
 def _ratios(steps: Iterable[FinishedCell], cheap: str, batch: bool = False) -> list[float]:
-    """How many times longer the network takes, by repetition."""
+    """The ratio of the network's time to that of the ``cheap`` surrogate, for each repetition."""
     timed = [one.result["batch"] if batch else one.result for one in steps]
     return [_seconds(result, "neural") / _seconds(result, cheap) for result in timed]
 
@@ -124,8 +124,8 @@ CLAIMS = (
     Claim(
         4,
         "A rebuilt random forest stays degenerate, because bootstrap sampling dilutes the lie.",
-        "All lies together: CL-min, CL-max, CL-mean, KB. Checks: degenerate from the fixed starts; degenerate, too, "
-        "for a search that needs no derivatives, with the bootstraps frozen so that a new draw is not what moves it; "
+        "All lies together: CL-min, CL-max, CL-mean, KB. Checks: batches are degenerate from the fixed starts; they "
+        "are also degenerate for a search without derivatives, with frozen bootstraps, so that no draw moves a point; "
         f"the lie moves the acquisition by at most {RESPONDS_FROM:g} of its range. Each: yes from 90 % of data sets, "
         f"no up to 10 %. {RULE}",
         by_preset(_rebuilt),
@@ -135,9 +135,9 @@ CLAIMS = (
         5,
         "A retrained neural network regains diversity because of the lie.",
         f"Checks: diverse with the lie; farther apart with it than without ({SHOWN}); not diverse if retrained "
-        f"without it, a control that is asked of data sets whose batch is diverse with the lie, if these are "
-        f"{MIN_SETS} or more: where nothing is diverse, it would say yes of anything; and, where the draws of the "
-        "training can be held fixed, diverse with the lie alone. Shares: yes from 90 % of data sets, no up to 10 %. "
+        f"without it, a control that is asked only of data sets whose batch is diverse with the lie, if there are "
+        f"{MIN_SETS} or more (if no batch is diverse, it always says yes); and, if the draws of the training can be "
+        "held fixed, diverse with the lie alone. Shares: yes from 90 % of data sets, no up to 10 %. "
         f"{RULE}",
         by_preset(_retrained),
         True,
@@ -146,8 +146,9 @@ CLAIMS = (
         6,
         f"Retraining the network costs {COST_RATIOS['gp']:g} times a GP's conditioning step, {COST_RATIOS['mq_rbf']:g} "
         f"times MQ-RBF's, and {COST_RATIOS['retrained']:g} times GP's in a whole batch.",
-        "What the paper ran is what is timed: under the preset printed scikit-learn's process and networks, whose "
-        "predictions the batch is searched with, and the multiquadric system solved again; under ours this library's. "
+        "The timed code is what the paper ran. Under the preset printed, that is scikit-learn's Gaussian process and "
+        "networks, whose predictions are used to search for the batch, and a new solution of the multiquadric system; "
+        "under ours, it is this library's code. "
         "A check for each of the three: the median ratio within one process, over repetitions, differs from the "
         f"printed one by a factor of at most √10 either way (no: by {FAR:g} or more). {RULE}",
         by_preset(_costs),

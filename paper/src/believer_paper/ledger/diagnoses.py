@@ -1,8 +1,8 @@
 """Claims of the paper about the Structural Diversity Diagnostic: 1, 2, 3, 7, 9, 28, 29, 37.
 
-Data sets are Latin designs of 30 points of Hartmann-6D, batches have three members, and the lie is CL-min under EI
-unless a claim is about others. "Diverse" is the paper's own rule: no two members within 0.001. "Passes" is stricter:
-the lie itself moves the acquisition, and it is the reason why the batch is diverse.
+Data sets are Latin hypercube designs of 30 points of Hartmann-6D, batches have three members, and the lie is CL-min
+under EI, unless a claim is about others. "Diverse" is the paper's own rule: no two members within 0.001. "Passes" is
+stricter: the lie itself changes the acquisition function, and is the reason why the batch is diverse.
 """
 
 from __future__ import annotations
@@ -39,43 +39,43 @@ NAMES = {"gp": "GP", "mq_rbf": "MQ-RBF", "neural": "NN", "forest": "RF"}
 def data_sets(
     results: Results, preset: str, surrogate: str, update: str, lie: str = "cl_min", acquisition: str = "ei"
 ) -> list[Measurement]:
-    """The measurements by seed."""
+    """The measurements of the diagnostic on Hartmann-6D, in the order of seeds."""
     where = {"problem": "hartmann6", "n": N_INIT["sdd"], "q": 3}
     return results.measurements(preset, surrogate, update=update, lie=lie, acquisition=acquisition, **where)
 
 
 def cells(what: str) -> str:
-    """A link to the cells."""
+    """A link to the cells of the diagnostic on Hartmann-6D."""
     return f"cells: sdd hartmann6 n=30 q=3 {what}"
 
 
 def few(*groups: Sequence[object]) -> bool:
-    """Whether there are too few data sets in any of the groups."""
+    """Whether any of the groups has too few data sets."""
     return min(map(len, groups)) < MIN_SETS
 
 
 def missing(what: str) -> Finding:
-    """The finding where there are too few data sets."""
+    """The finding if there are too few data sets."""
     return not_run(f"the diagnostic of {what} on at least {MIN_SETS} data sets")
 
 
 def passed(ms: Iterable[Measurement]) -> int:
-    """How many data sets respond and are diverse because of the lie."""
+    """The number of data sets that respond and are diverse because of the lie."""
     return sum(verdict_of(m) == RESPONDS_DIVERSE for m in ms)
 
 
 def diverse(ms: Iterable[Measurement], part: str) -> int:
-    """How many batches of a part are diverse."""
+    """The number of diverse batches in a part of the diagnostic."""
     return sum(is_diverse(found) for found in parts(ms, part))
 
 
 def parts(ms: Iterable[Measurement], part: str) -> list[SddPart]:
-    """The batches of one part, where it makes sense for the surrogate."""
+    """The batches of one part of the diagnostic; empty if the part does not apply to the surrogate."""
     return [found for m in ms if (found := getattr(m, part)) is not None]
 
 
 def moved(ms: Iterable[Measurement]) -> float:
-    """The share of starts that moved, where it is known; NaN where it never is."""
+    """The share of starts that moved, over the data sets for which it is known; NaN if there are none."""
     return float(np.mean([m.moved for m in ms if m.moved is not None] or [np.nan]))
 
 
@@ -128,7 +128,7 @@ def _compatible(results: Results, preset: str) -> Finding:
         for surrogate, update, words in readings:
             both = _by_seed(*(data_sets(results, preset, surrogate, update, lie) for lie in ("cl_min", "kb")))
             if few(both):
-                return missing(f"every row of Table 1 under CL-min and KB, {row} among them,")
+                return missing(f"every row of Table 1, such as {row}, under CL-min and KB")
             cl_min, kb = (passed(ms) for ms in zip(*both, strict=True))
             level = compatible((cl_min, kb), len(both))
             printed = TABLE_1[readings[0][0]][1]
@@ -159,7 +159,7 @@ def _by_seed(one: Iterable[Measurement], two: Iterable[Measurement]) -> list[tup
 
 
 def _agreement(same: int, of: int) -> str:
-    """Yes from 90 %, no below a half, which is chance among two."""
+    """Yes from 90 %, no below one half, which is chance between two, in part between."""
     return YES if mostly(same, of) == YES else NO if 2 * same < of else PARTLY
 
 
@@ -229,28 +229,28 @@ CLAIMS = (
     ),
     Claim(
         2,
-        "The diagnostic takes the optimizer's randomness away, and nothing else.",
+        "The diagnostic removes the optimizer's randomness, and nothing else.",
         "Checks: without lie and update the fixed starts give one point (on 90 % of data sets); for each of four "
-        "surrogates, 90 % of the starts move and 90 % of the acquisition's maximum is reached (no: half of either is "
-        f"not). The maximum is that of a search without derivatives. {RULE}",
+        "surrogates, 90 % of the starts move and 90 % of the acquisition's maximum is reached (no: less than half for "
+        f"either). The maximum is that of a search without derivatives. {RULE}",
         by_preset(_nothing_else),
         True,
     ),
     Claim(
         3,
         "Neural networks and random forests that are not refitted collapse to one point.",
-        "Without a refit nothing that is maximized changes: not the model, nor, as CL-min's lie is the least result, "
-        "f⁺; and the starts are the same, be they fixed or drawn once. The same search gives the same point (Cor. 1). "
-        "True by algebra, if all distances are zero to the bit on every data set, so that our cells obey it; fails "
-        "otherwise.",
+        "Without a refit, the function that is maximized does not change: neither the model nor f⁺ changes, as the lie "
+        "of CL-min is the least result. The starts are also the same, whether they are fixed or drawn once, so the "
+        "same search gives the same point (Cor. 1). True by algebra, if all distances are exactly zero on every data "
+        "set, so that our cells obey it; fails otherwise.",
         by_preset(_collapse),
         True,
     ),
     Claim(
         7,
         "Table 1: which surrogates are compatible with pseudo-observations.",
-        "Each reading of a row, on the data sets that were told both CL-min and KB: yes if 90 % of them respond and "
-        "are diverse, no up to 10 %, limited between; the lie under which fewer do decides. A check for each row: yes "
+        "Each reading of a row, on the data sets that have both CL-min and KB: yes if 90 % of them respond and are "
+        "diverse, no up to 10 %, limited between; the lie with the lower count decides. A check for each row: yes "
         f"if all its readings give the paper's word, no if none does. {RULE}",
         by_preset(_compatible),
         True,
@@ -268,7 +268,7 @@ CLAIMS = (
         "collapse to one location.",
         "Branin, designs of twelve points, CL-min, fixed starts. A check for each of GP and MQ-RBF: the share of data "
         "sets with a diverse batch, yes from 90 %, no up to 10 %. That NN and RF, which are not refitted, collapse is "
-        f"true by algebra (claim 3): it counts only if it is not so, as a no. {RULE}",
+        f"true by algebra (claim 3): it counts only if it does not happen, as a no. {RULE}",
         by_preset(_overview),
         True,
     ),
@@ -282,11 +282,11 @@ CLAIMS = (
     ),
     Claim(
         29,
-        "Diversity is the model's doing: random restarts that are drawn once (part B) leave it as it is.",
+        "Diversity comes from the model: random restarts that are drawn once (part B) leave it as it is.",
         "Checks: diverse or not is the same in parts A and B for GP, for MQ-RBF, and for NN and RF (yes from 90 %, no "
         "below a half); the mean distance of GP and of MQ-RBF is the same: the 90 % bootstrap interval of the shift "
-        f"lies within {MARGIN:g} pooled standard deviations, be the difference significant or not (no: it lies beyond, "
-        f"or reaches beyond and {TESTED}; open: else). {RULE}",
+        f"lies within {MARGIN:g} pooled standard deviations, whether or not the difference is significant (no: it lies "
+        f"beyond, or reaches beyond and {TESTED}; open: otherwise). {RULE}",
         by_preset(_restarts),
         True,
     ),

@@ -1,4 +1,4 @@
-"""Claims of the paper about how fast whole runs converge: 20, 21, 22, 23, 36.
+"""Claims of the paper about the convergence of whole runs: 20, 21, 22, 23, 36.
 
 Runs are paired by seed: all strategies of a seed start from the same design. Values are minimized, so a difference
 below zero is a win; "std" is the pooled standard deviation of the two over seeds.
@@ -56,12 +56,12 @@ def runs(
 
 
 def final(loop: Loop) -> float:
-    """The best value in the end."""
+    """The best value of a run by its end."""
     return loop.final
 
 
 def compared(name: str, groups: Sequence[Sequence[Loop]], of: Callable[[Loop], float] = final) -> Contrast | None:
-    """The first group against the second, in what ``of`` says of a loop; None if no seed has both."""
+    """The contrast of two groups in the number that ``of`` gives for a loop; None if no seed is in both."""
     ours, theirs = groups
     return contrast(name, map(of, ours), map(of, theirs)) if ours else None
 
@@ -73,7 +73,7 @@ def all_tested(contrasts: Iterable[Contrast | None], tests: int) -> list[Contras
 
 
 def described(contrasts: Sequence[Contrast]) -> str:
-    """Their numbers in a row, without intervals where they are many."""
+    """The numbers of the contrasts in a row, without intervals if there are many contrasts."""
     return "; ".join(one.text(len(contrasts) > _MANY) for one in contrasts)
 
 
@@ -104,7 +104,7 @@ def _near_sequential(results: Results, preset: str) -> Finding:
 def _over_problems(
     name: str, results: Results, preset: str, ours: str, rivals: tuple[LoopKey, LoopKey], of: Callable[[Loop], float]
 ) -> Contrast | None:
-    """A strategy at q = 2 and 3 against a rival each, q averaged seed by seed, as they share designs; all problems."""
+    """A strategy at q = 2 and 3 against a rival each, over all problems; q is averaged by seed: designs are shared."""
     by_problem = []
     for problem in PROBLEMS:
         groups = runs(results, preset, problem, *((ours, q) for q in SIZES), *rivals)
@@ -117,7 +117,7 @@ def _over_problems(
 
 
 def _equal_iterations(results: Results, preset: str, problem: str, strategy: str, q: int) -> Contrast | None:
-    """Final values against what sequential has after as many evaluations as these were batches."""
+    """Final values against the value of sequential runs after as many iterations."""
     ours, theirs = runs(results, preset, problem, (strategy, q), ("sequential", 1))
     if not ours:
         return None
@@ -171,7 +171,7 @@ def _penalization(results: Results, preset: str) -> Finding:
     if lipschitz is not None:
         others = [one.not_worse() for one in lipschitz]
         evidence += (
-            f" Beside it, and deciding nothing, {NAMES['lp_lipschitz']}: not worse in {others.count(YES)} of "
+            f" For information only, {NAMES['lp_lipschitz']}: not worse in {others.count(YES)} of "
             f"{len(others)}, worse in {others.count(NO)}: {described(lipschitz)}."
         )
     return judged(answers, evidence, "table 4", "figure 13", "figure 14", "cells: loop lp q=2, 3")
@@ -189,7 +189,7 @@ def _against(results: Results, preset: str, rival: str) -> list[Contrast] | None
 
 
 def _starts(results: Results, preset: str) -> str:
-    """A sentence on how many of the acquisition's starts moved; empty where that is not known."""
+    """A sentence on the share of the acquisition's starts that moved; empty if it is not known."""
     shares = []
     for name in ("lp", "cl_min"):
         loops = [loop for p in _PENALIZED for q in SIZES for loop in results.loops(preset, p, name, q, budget=BUDGET)]
@@ -231,7 +231,7 @@ def _patterns(results: Results, preset: str) -> Finding:
 
 
 def _no_difference(one: Contrast) -> str:
-    """The paper's "not significant"; open where that hides a shift beyond the margin."""
+    """Yes for the paper's "not significant"; open if the shift is beyond the margin all the same."""
     if one.p < ALPHA:
         return NO
     return YES if abs(one.shift) <= MARGIN * one.spread else OPEN
@@ -242,8 +242,8 @@ CLAIMS = (
         20,
         "CL-min and KB are near-sequential at equal evaluations, and win at equal iterations.",
         "Hartmann-6D, Ackley-8D, Levy-10D, q = 2 and 3. A check for each of the two: final best not worse than "
-        f"sequential's, all problems together, each in units of its spread: {NOT_WORSE}. And one for each: in all six "
-        f"cases lower than sequential after as many iterations ({SHOWN}); no if more than half of the six say no. "
+        f"sequential's, all problems together, each in units of its spread: {NOT_WORSE}. And another for each: in all "
+        f"six cases lower than sequential after as many iterations ({SHOWN}); no if more than half of the six say no. "
         f"{RULE}",
         by_preset(_near_sequential),
         True,
@@ -261,8 +261,8 @@ CLAIMS = (
         22,
         "CL-min and KB match or beat Local Penalization.",
         "Final best on Hartmann-6D and Ackley-8D, q = 2 and 3. A check for each of the eight: not worse than LP: "
-        f"{NOT_WORSE}. Under the preset ours all have the same strong inner maximizer, and LP as Gonzalez et al. "
-        f"have it is told beside and decides nothing. {RULE}",
+        f"{NOT_WORSE}. Under the preset ours, all have the same strong inner maximizer. LP of Gonzalez et al. is "
+        f"reported for information and does not count. {RULE}",
         by_preset(_penalization),
         True,
     ),
@@ -275,7 +275,7 @@ CLAIMS = (
     ),
     Claim(
         36,
-        "The tests on Hartmann-6D (CL-min no different from KB, both better than random) come out alike elsewhere.",
+        "The tests on Hartmann-6D (CL-min like KB, both better than random) have the same results elsewhere.",
         f"Final best on Ackley-8D and Levy-10D, q = 3. Checks: CL-min and KB are lower than random ({SHOWN}); CL-min "
         f"and KB do not differ by the same test ({TESTED}; no: they do; open: they do not, but the shift is beyond "
         f"{MARGIN:g} pooled standard deviations). {RULE}",

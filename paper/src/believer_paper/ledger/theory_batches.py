@@ -1,11 +1,11 @@
-"""Claims on whole batches, on what conditioning costs and on where it acts: from cells "batch", "scaling", "locality".
+"""Claims on whole batches, on the cost of conditioning and its locality: from cells "batch", "scaling", "locality".
 
 ======  ====================================================================
 symbol  meaning
 ======  ====================================================================
 I_k     information of the first k points of a batch, nats
 J_k     joint EI of the first k points
-n       results that a process was fitted to
+n       results that a Gaussian process was fitted to
 ======  ====================================================================
 """
 
@@ -35,7 +35,7 @@ def _batches(results: Results, strategy: str, q: int) -> dict[int, dict[str, Any
 
 
 def _paired(results: Results, strategies: tuple[str, ...], q: int) -> dict[str, list[dict[str, Any]]]:
-    """Batches on the same designs; no strategies where one has none."""
+    """Batches on the designs that all of the strategies have; empty if there are none."""
     found = {strategy: _batches(results, strategy, q) for strategy in strategies}
     seeds = sorted(set.intersection(*(set(batches) for batches in found.values())))
     return {strategy: [batches[seed] for seed in seeds] for strategy, batches in found.items()} if seeds else {}
@@ -86,7 +86,7 @@ def _cost(results: Results, preset: str | None) -> Finding:
 
 
 def _is_local(part: dict[str, Any], counts: list[int]) -> bool:
-    """Over the points of the far bins, not over the bins: the outermost hold few."""
+    """Whether the mean change over the points of the far bins is small; the mean is not over bins, as some hold few."""
     far = zip(part["bins"][_FAR_BINS], counts[_FAR_BINS], strict=True)
     shares, points = zip(*((share, n) for share, n in far if share is not None), strict=True)
     return float(np.average(shares, weights=points)) <= _FAR
@@ -120,7 +120,7 @@ def _locality(results: Results, preset: str | None) -> Finding:
         counts = ", ".join(f"{what} {of} {share.hits}/{share.total}" for (what, of), share in shares.items())
         texts.append(f"{name}: {counts}")
     verdict = "holds" if all(kept) else "holds in part" if sum(kept) >= 0.5 * len(kept) else "fails"
-    evidence = f"{sum(kept)} of {len(kept)} statements on GP and network hold. Updates that are so: {'; '.join(texts)}."
+    evidence = f"{sum(kept)} of {len(kept)} statements on GP and network hold. Updates that comply: {'; '.join(texts)}."
     return Finding(verdict, evidence, ("cells: locality",))
 
 
@@ -174,8 +174,8 @@ CLAIMS: tuple[Claim, ...] = (
         30,
         "Thompson sampling behaves like the pseudo-observation strategies: its batches are diverse, too.",
         f"Batches of three on designs of 30 points of Hartmann-6D. Holds: the least distance is above {DISTINCT:g} of "
-        "the cube in 95 % of the batches of Thompson sampling and of KB, and the median mean distances differ by "
-        "a factor of two at most. In part: diverse, but the rest is not so. Fails: not diverse.",
+        "the cube in 95 % of the batches of Thompson sampling and of KB, and the median mean distances differ by at "
+        "most a factor of two. In part: diverse, but not all of the rest. Fails: not diverse.",
         _thompson,
         False,
     ),
@@ -183,7 +183,7 @@ CLAIMS: tuple[Claim, ...] = (
         31,
         "The q best maximizers of one acquisition are nearly identical.",
         "Batches of three by the strategy top_q on the same designs. Nearly identical: mean distance at most 5 % of "
-        "that of random points. Holds: so in 95 % of the batches. In part: in half. Fails: in fewer.",
+        "that of random points. Holds: in 95 % of the batches. In part: in half. Fails: in fewer.",
         _top_q,
         False,
     ),
@@ -210,10 +210,10 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         34,
-        "The gains of greedy selection diminish beyond q of about 5.",
+        "The gains of greedy selection diminish beyond a q of about 5.",
         "Batches of ten by KB and CL-min, joint EI of the first k points. Holds: the first five have 90 % of it in "
         "the median, under both. In part: they have less, but more than the last five in 95 % of the batches. Fails: "
-        "else.",
+        "otherwise.",
         _gains,
         False,
     ),
@@ -222,8 +222,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Separation bounds the information that is hallucinated within a batch, on which regret bounds rest.",
         "Information ½ log det(1 + K/σ_n²) of batches of ten on the same designs: KB and CL-min, which separate, "
         "against top-q, which does not; Wilcoxon signed-rank, Holm, level 0.05. Holds: both hallucinate less than "
-        "top-q. Fails: both more. In part: else. (That points far apart hold more information than near ones is all "
-        "but algebra, against the claim; the cells say how much more.)",
+        "top-q. Fails: both more. In part: otherwise. (That distant points hold more information than close ones is "
+        "nearly algebra, and is against the claim; the cells say how much more.)",
         _information,
         False,
     ),

@@ -1,4 +1,4 @@
-"""Claims on what a lie does to EI around it (Eq. 4, Eq. 17, appendix C.5, section 3.7), from cells of kind "theory".
+"""Claims on the effect of a lie on EI around it (Eq. 4, Eq. 17, appendix C.5, section 3.7): from cells "theory".
 
 ======  ===============================================================
 symbol  meaning
@@ -36,7 +36,7 @@ _SAME_STD, _SAME_POINT = 1e-6, 0.1
 
 
 def _pooled(results: Results, name: str) -> dict[str, Array]:
-    """Lists of a topic's cells put together, NaN for None."""
+    """The lists of a topic, concatenated over its cells, with NaN for None."""
     found = topic(results, name)
     return {
         field: np.array([np.nan if value is None else value for one in found for value in one[field]], dtype=np.float64)
@@ -98,9 +98,9 @@ def _log_penalty(results: Results, preset: str | None) -> Finding:
     evidence = (
         f"The printed log ψ is within 10 % of that of EI at {right} points, and of log σ'/σ at {for_std}. The "
         f"log-determinant ranks the points as log ψ of EI does (correlation of {_SIMILAR:g} or more) in {ranked} "
-        f"situations, {float(np.median(found['ranks'])):.2f} in the median. True by algebra, and counted for nothing: "
-        f"half the log-determinant of the pair is log σ'/σ (to 1 % at {linked}). The least printed is "
-        f"{printed.min():.2f}, where log σ'/σ goes down to {std.min():.2f}."
+        f"situations, {float(np.median(found['ranks'])):.2f} in the median. True by algebra, and not counted: "
+        f"half the log-determinant of the pair is log σ'/σ (to 1 % at {linked}). The least printed log ψ is "
+        f"{printed.min():.2f}, while log σ'/σ goes down to {std.min():.2f}."
     )
     return Finding(verdict, evidence, links("log_penalty"))
 
@@ -128,9 +128,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         16,
         "Eq. 4: under KB the penalty ψ on EI is σ'/σ, tight where exploration dominates.",
-        "Random points in 2-D, SE, where a believed value took 1 % of σ or more. Tight is within 10 %. Holds: so at "
-        "95 % of the points of the regime as the paper writes it, σφ(z) ≥ 10 (f⁺ - μ)Φ(z). In part: at 95 % of those "
-        "where σφ(z) ≥ 10 |f⁺ - μ|Φ(z) only, whatever ρ is. Fails: not there either.",
+        "Random points in 2-D, SE, at which a believed value lowered σ by 1 % or more. Tight is within 10 %. Holds: "
+        "tight at 95 % of the points of the regime as the paper writes it, σφ(z) ≥ 10 (f⁺ - μ)Φ(z). In part: only at "
+        "95 % of those where σφ(z) ≥ 10 |f⁺ - μ|Φ(z), for every ρ. Fails: not there either.",
         _penalty,
         False,
     ),
@@ -139,7 +139,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Eq. 17 gives the change of EI to first order, and CL-min's mean term adds to the suppression while CL-max's "
         "offsets it.",
         "Random situations in 2-D, SE. (a) Where a lie takes at most 1 % of the variance and moves the mean by at "
-        "most 3 % of σ, first order is off by at most 10 % of the sizes of its terms, at 95 % of the points. (b) At "
+        "most 3 % of σ, Eq. 17 is off by at most 10 % of the sizes of its terms, at 95 % of the points. (b) At "
         "x*, the mean term lowers EI under CL-min and raises it under CL-max, in 95 % of the situations each. Holds: "
         "both. In part: one. Fails: neither.",
         _expansion,
@@ -160,9 +160,9 @@ CLAIMS: tuple[Claim, ...] = (
         "CL, KB and fantasies share one geometry of suppression and differ in the shift of the mean only.",
         "Five lies about the same x* in 2-D, f⁺ over real results. The zones of suppression are those of σ', in which "
         f"no value occurs (Eq. 2): true by algebra, if σ' is the same (to {_SAME_STD:g} σ_f) after every lie as after "
-        "KB in all situations, so that our cells obey it; fails otherwise. What could have come out otherwise is told "
-        f"beside, and decides nothing: how often the next point is the same (to {_SAME_POINT:g} ℓ), and how far the "
-        "zones where EI halves overlap. There the mean counts, whose shifts differ by the claim itself.",
+        "KB in all situations, so that our cells obey it; fails otherwise. What could have come out otherwise is "
+        f"reported and does not count: the share of equal next points (to {_SAME_POINT:g} ℓ), and the overlap of the "
+        "zones where EI halves. These depend on the mean, whose shifts differ by the claim itself.",
         _geometry,
         False,
     ),

@@ -4,10 +4,10 @@
 symbol  meaning
 ======  ===============================================================
 x₁, α   the point chosen first, and the acquisition that chose it
-f⁺      incumbent: over real results ("data"), or over lies too
+f⁺      incumbent: over real results ("data"), or also over lies
 σ_n²    noise variance, here over σ_f²
 κ       σ²(x*) / σ_f²
-R       what MQ-RBF's σ̂ is the root of
+R       the square of MQ-RBF's σ̂
 ======  ===============================================================
 """
 
@@ -27,7 +27,7 @@ from believer_paper.numbers.printed import SUPPRESSION_RADIUS
 from believer_paper.results import Results
 
 SEPARATION, CLOSE = SUPPRESSION_RADIUS, 0.1
-"""Lengthscales: what Prop. 2 gives for τ = 1/2, and what no reader would call separated."""
+"""Distances in lengthscales: what Prop. 2 gives for τ = 1/2, and one that nobody would call separated."""
 
 _WORST = 6
 _NAMED_OWN = ("box_end", "symmetric_valley", "corner")
@@ -39,12 +39,12 @@ _RANKS = 0.999
 
 
 def topic(results: Results, name: str) -> list[dict[str, Any]]:
-    """The results of a topic, by seed."""
+    """The results of a topic, in the order of seeds."""
     return [one.result for one in results.of("theory", topic=name)]
 
 
 def links(*names: str) -> tuple[str, ...]:
-    """Links to the cells of topics."""
+    """Links to the cells of the named topics."""
     return tuple(f"cells: theory {name}" for name in names)
 
 
@@ -64,7 +64,7 @@ def _by_class(cases: list[dict[str, Any]], count: Callable[[dict[str, Any]], int
 
 
 def _listed(shares: dict[str, Share], most: int = _WORST) -> str:
-    """The largest shares first, the rest as a number."""
+    """The largest shares by name, and the number of the other classes."""
     order = sorted(shares, key=lambda name: -shares[name].rate)
     more = f", and {len(order) - most} classes more" if len(order) > most else ""
     return "; ".join(f"{name}: {shares[name]}" for name in order[:most]) + more
@@ -93,7 +93,7 @@ def _power(results: Results, preset: str | None) -> Finding:
         f"{real['power']}). Ridge: a lie leaves {left['printed']:.1f} % of σ̂ at its point, in the median, and "
         f"{left['power']:.1f} % of the power function with the same ridge, within a factor of two in {by_ridge}. "
         f"Shape: without ridges |R|^½ is the power function to 1 % at {100 * close:.1f} % of the points, the rank "
-        f"correlation {rank:.4f} or more, both as asked in {same}. True by algebra, and counted for nothing: "
+        f"correlation {rank:.4f} or more, both as asked in {same}. True by algebra, and not counted: "
         f"without its ridge σ̂ vanishes at a lie (below 5 % in {drops['exact']}), and no lie raises it (at no point in "
         f"{falls})."
     )
@@ -115,8 +115,8 @@ def _distinct(results: Results, preset: str | None) -> Finding:
     each = ", ".join(f"{name} {_repeats([c for c in own if c['acquisition'] == name])}" for name in ("ei", "ucb"))
     believed = [case for case in cases if case["incumbent"] == "believed" and case["noise"] == SMALL_NOISE]
     evidence = (
-        f"x₁ was repeated in {_repeats(own)} situations of the paper's own set-up as we read it ({each}); with f⁺ over "
-        f"lies too in {_repeats(believed)}. "
+        f"x₁ was repeated in {_repeats(own)} situations of the paper's own set-up as we read it ({each}), and in "
+        f"{_repeats(believed)} with f⁺ also over lies. "
         f"All classes: {repeated} repeats, {ends} of them at an end of the box. Most in {_listed(hit) or 'none'}. "
         f"Named counterexamples that repeat: {', '.join(confirmed) or 'none'}."
     )
@@ -201,7 +201,7 @@ def _believed(results: Results, preset: str | None) -> Finding:
     found = topic(results, "believing")
     if not found:
         return not_run("believed values on Hartmann-6D")
-    ways = {"condition": "conditioned", "restandardize": "y normalized anew", "refit": "refitted"}
+    ways = {"condition": "conditioned", "restandardize": "y normalized again", "refit": "refitted"}
     kept = {way: Share.of(one["shifts"][way] <= _UNMOVED for one in found) for way in ways}
     good = [way for way, share in kept.items() if share.enough]
     verdict = "holds" if len(good) == len(ways) else "holds in part" if good else "fails"
@@ -219,10 +219,10 @@ CLAIMS: tuple[Claim, ...] = (
         "The uncertainty of MQ-RBF is precisely the power function, so it vanishes at a lie and falls around it.",
         "Designs of 30 points of Hartmann-6D, R at 200 points. Three checks, each a share of the designs: yes "
         "from 90 %, no up to 10 %. "
-        "Sign: R, whose root it is said to be, is not negative at 95 % of the points. Ridge: what a lie leaves of σ̂ at "
-        "its point is what the same ridge, 1e-4, leaves of the power function, within a factor of two. Shape: |R|^½ is "
-        f"the power function to 1 % at 95 % of the points, with a rank correlation of {_RANKS:g} or more, both without "
-        f"a ridge. (That an interpolant's σ̂ vanishes at its data and falls around them is algebra.) {RULE}",
+        "Sign: R, said to be the square of σ̂, is not negative at 95 % of the points. Ridge: what a lie leaves of σ̂ "
+        "at its point is what the same ridge, 1e-4, leaves of the power function, within a factor of two. Shape: |R|^½ "
+        f"is the power function to 1 % at 95 % of the points, with a rank correlation of {_RANKS:g} or more, both "
+        f"without a ridge. (That an interpolant's σ̂ vanishes at its data and falls around them is algebra.) {RULE}",
         _power,
         False,
     ),
@@ -230,10 +230,10 @@ CLAIMS: tuple[Claim, ...] = (
         10,
         "Prop. 1: with a positive definite kernel, σ_n² > 0 and CL or KB, no point of a batch is repeated.",
         "A statement about all situations, so one counterexample refutes it. Random situations in 1-D, EI and UCB, "
-        "four lies, f⁺ over real results or over lies too, σ_n² of 1e-6 and 1; four named counterexamples. Holds: no "
+        "four lies, f⁺ over real results or also over lies, σ_n² of 1e-6 and 1; four named counterexamples. Holds: no "
         "repeat. In part: repeats, but none in the paper's own set-up as we read it: σ_n² = 1e-6, and EI with f⁺ over "
         "the data, by which we understand real results, or UCB, which has no f⁺. Fails: repeats there; box_end and "
-        "symmetric_valley (EI) and corner (UCB) are of it. Where EI is zero all over, situations do not count.",
+        "symmetric_valley (EI) and corner (UCB) belong to it. Situations in which EI is zero everywhere do not count.",
         _distinct,
         False,
     ),
@@ -241,8 +241,8 @@ CLAIMS: tuple[Claim, ...] = (
         11,
         "The acquisition at the chosen point always drops after the lie.",
         "The same situations, and PI: α at x₁ before and after the lie, beyond rounding (1e-9 of its size). A class "
-        "is an acquisition, f⁺, lie and noise. Holds: α drops in 95 % of the situations of every class. In part: of "
-        "half of the classes or more. Fails: of fewer.",
+        "is an acquisition, f⁺, lie and noise. Holds: α drops in 95 % of the situations of every class. In part: in at "
+        "least half of the classes. Fails: in fewer.",
         _drops,
         False,
     ),
@@ -251,8 +251,8 @@ CLAIMS: tuple[Claim, ...] = (
         "Prop. 2: a lie takes half of the variance, or more, up to the printed radius, whatever κ is.",
         "SE kernel, no noise, τ = 1/2, at maximizers of the variance in 1-D and at centers of data on a circle in "
         "2-D. The printed radius must not exceed the exact one by more than 1 %. A class is a number of columns and "
-        "a range of κ: above 0.95, 0.8 to 0.95, below. Holds: so in 95 % of the situations of every class. In part: "
-        "of some class. Fails: of none.",
+        "a range of κ: above 0.95, 0.8 to 0.95, below. Holds: in 95 % of the situations of every class. In part: of "
+        "some class. Fails: of no class.",
         _radius,
         False,
     ),
@@ -261,15 +261,15 @@ CLAIMS: tuple[Claim, ...] = (
         "Points of a batch are separated by a distance of order ℓ.",
         "The situations of Prop. 1 with EI and UCB and σ_n² = 1e-6: is the next point "
         f"{SEPARATION:g} ℓ or more from x₁, which Prop. 2 gives for τ = 1/2? A class is an acquisition, f⁺ and lie. "
-        "Holds: so in 95 % of the situations of every class. In part: of some class. Fails: of none. How often it is "
-        f"within {CLOSE:g} ℓ, and distances within batches of ten on Hartmann-6D, are told beside.",
+        "Holds: in 95 % of the situations of every class. In part: of some class. Fails: of no class. The share within "
+        f"{CLOSE:g} ℓ, and distances within batches of ten on Hartmann-6D, are reported and do not count.",
         _separated,
         False,
     ),
     Claim(
         14,
         "Prop. 3: EI, UCB and PI do not fall when σ rises at a fixed mean, so the propositions cover them.",
-        "Random means about f⁺ and random σ, which is doubled. Holds: none of the three ever falls (beyond 1e-12 of "
+        "Random means around f⁺ and random σ, which is doubled. Holds: none of the three ever falls (beyond 1e-12 of "
         "its size). In part: one or two of them never fall. Fails: each falls somewhere. (Which do is algebra, for and "
         "against the claim; the cells confirm it.)",
         _covered,
@@ -277,11 +277,11 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     Claim(
         15,
-        "Lemma 1: believing leaves the mean as it was, everywhere.",
+        "Lemma 1: believing leaves the mean unchanged, everywhere.",
         "Designs of 20 points of Hartmann-6D, maximum likelihood; a value is believed at the maximizer of EI, and "
-        "taken in by conditioning, with y normalized anew, or by a refit. The mean stays if it moves by at most 1e-6 "
-        "of the range of y at 200 points. Holds: so in 95 % of the designs for all three ways. In part: for some. "
-        "Fails: none.",
+        "the model is updated by conditioning, with y normalized again, or by a refit. The mean stays if it moves by "
+        "at most 1e-6 of the range of y at 200 points. Holds: in 95 % of the designs for all three ways. In part: for "
+        "some of them. Fails: for none.",
         _believed,
         False,
     ),

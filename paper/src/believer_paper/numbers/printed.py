@@ -1,7 +1,7 @@
-"""The numbers that the paper prints, as data: what ours are compared with. Nothing here is measured or computed.
+"""The numbers that the paper prints, as data, with which ours are compared. Nothing here is measured or computed.
 
-``TABLE_1`` to ``TABLE_13`` are the paper's tables, numbered as they stand in its source; after them comes what only its
-text says. Keys are the words of our cells, so that a table or figure looks a number up by the settings of its cells:
+``TABLE_1`` to ``TABLE_13`` are the paper's tables, numbered as in its source, followed by numbers from its text. Keys
+are the words of our cells, so that a table or figure can look up a number by the settings of its cells:
 
     TABLE_2["gp", 3].minimum                 0.157          (surrogate, q)
     TABLE_4["cl_min", 3, "hartmann6"].mean   -3.02          (strategy, q, problem); sequential has q=1
@@ -29,9 +29,9 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A mean and its standard deviation; None if no spread is printed. bound: "<" stands before the mean.
+    """A mean and its standard deviation; None if no spread is printed. bound: whether "<" is printed before the mean.
 
-    n: over how many seeds or data sets; None if it is one, or where the paper does not say.
+    n: the number of seeds or data sets; None if it is one, or if the paper does not say.
     """
 
     mean: float
@@ -52,7 +52,7 @@ class Distances:
 
 @dataclass(frozen=True, slots=True)
 class PrintedStep:
-    """Seconds of a conditioning or retraining step, and how many times faster than retraining the network."""
+    """The seconds of a conditioning or retraining step, and the ratio of the network's retraining to them."""
 
     seconds: Printed
     ratio: float
@@ -69,7 +69,7 @@ class LoopRow:
 
 @dataclass(frozen=True, slots=True)
 class Robustness:
-    """A row of Table 9: on how many of the initial data sets the batch was diverse, and the least distance."""
+    """A row of Table 9: the number of initial data sets on which the batch was diverse, and the least distance."""
 
     diverse: int
     datasets: int
@@ -285,22 +285,22 @@ Q10_FINAL: Mapping[str, Printed] = _over(
 """Final best on Levy-10D after 150 evaluations, q=10, 20 seeds, by strategy (appendix E.15)."""
 
 Q10_SEQUENTIAL_AT_15 = 35.0
-"""What sequential has found after 15 evaluations, about (appendix E.15)."""
+"""The approximate best value of sequential after 15 evaluations (appendix E.15)."""
 
 Q10_OVER_RANDOM = (2.0, 2.2)
-"""How many times better than random KB and CL-min are said to be at q=10 (appendix E.15)."""
+"""The factors by which KB and CL-min are said to be better than random at q=10 (appendix E.15)."""
 
 Q10_DIVERSITY = (20.0, 28.0)
 """The range of a batch's mean pairwise distance in the loops at q=10 (appendix E.15)."""
 
 DISTINCT = 0.001
-"""Least distance of a batch that is not degenerate (appendix E.15)."""
+"""The least distance of a batch that is not degenerate (appendix E.15)."""
 
 SUPPRESSION_RADIUS = 0.83
-"""The radius within which half of the variance goes, in lengthscales, at low noise (appendix B.2)."""
+"""The radius in lengthscales within which half of the variance is removed, at low noise (appendix B.2)."""
 
 COST_RATIOS: Mapping[str, float] = {"retrained": 15.0, "gp": 250.0, "mq_rbf": 3000.0}
-"""How many times cheaper than the retrained network: of the SDD (abstract, E.4), of a step by GP and MQ-RBF (4.3)."""
+"""Cost ratios to the retrained network: of the SDD (abstract, E.4), of a step by GP and by MQ-RBF (4.3)."""
 
 FINAL_SPREAD = (0.29, 0.54)
 """The range of the standard deviations within a method, said of Tables 4 and 5 (section 4.6 and its footnote)."""

@@ -1,1 +1,1 @@
-"""The paper's own set-up as members of this library: surrogates, a maximizer, a strategy."""
+"""The paper's own set-up as parts for this library: surrogates, a maximizer, a strategy."""

@@ -1,7 +1,7 @@
-"""The Gaussian process fitted as the paper says: maximum likelihood, found by the library's own search.
+"""The Gaussian process fitted as in the paper, by maximum likelihood, but with the library's own search.
 
-[paper] appendix "Hyperparameter details": σ_f² from 1 in [1e-3, 1e3], ℓ from 1 in [1e-2, 1e2], five restarts, nothing
-taken over from the last fit. scikit-learn draws its restarts log-uniformly within the bounds; so does this.
+[paper] appendix "Hyperparameter details": σ_f² starts at 1 in [1e-3, 1e3], ℓ at 1 in [1e-2, 1e2], with five restarts
+and no warm start. scikit-learn draws its restarts log-uniformly within the bounds; so does this module.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LIKELIHOOD = Preset(
 
 @dataclass(frozen=True, slots=True)
 class PrintedGP:
-    """The library's process, fitted as the paper says; ``kernel`` and ``noise`` are those of ``GP``."""
+    """The library's Gaussian process, fitted as in the paper; ``kernel`` and ``noise`` are those of ``GP``."""
 
     kernel: str = "matern52"
     noise: float | str = 1e-6
@@ -40,5 +40,5 @@ class PrintedGP:
         GP(self.kernel, self.noise)  # says what is wrong with them
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
-        """Maximize the likelihood of ``data`` from scratch, then the exact posterior."""
+        """Maximize the likelihood of ``data`` from scratch, then compute the exact posterior."""
         return fit_gp(data, self.kernel, self.noise, rng, previous, LIKELIHOOD)

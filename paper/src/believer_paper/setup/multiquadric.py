@@ -44,7 +44,7 @@ from believer.surrogates import MQRBF, median_distance, multiquadric, standardiz
 
 @dataclass(frozen=True, slots=True)
 class PrintedParameters:
-    """The parameters that a fit learns or is given, and that conditioning does not change."""
+    """The parameters that a fit learns or is given, and that conditioning leaves unchanged."""
 
     spread: float
     ridge: float
@@ -124,9 +124,9 @@ class PrintedMQRBFModel:
 
 
 def posterior(parameters: PrintedParameters, X: Array, y: Array) -> PrintedMQRBFModel:
-    """The model of ``X`` (n, d), ``y`` (n,), in the caller's units, at given parameters, from nothing.  O(n³).
+    """The model of ``X`` (n, d), ``y`` (n,), in the caller's units, at given parameters, from scratch.  O(n³).
 
-    Where A is singular to rounding (repeated points without a ridge; the pole), observations that the others determine
+    If A is singular to rounding (repeated points without a ridge, or the pole), observations that the others determine
     are left out.
     """
     p = parameters
@@ -139,7 +139,7 @@ def posterior(parameters: PrintedParameters, X: Array, y: Array) -> PrintedMQRBF
 
 @dataclass(frozen=True, slots=True)
 class PrintedMQRBF:
-    """Recipe of the network of [paper] Eq. 18; ``ridge`` and ``spread`` are those of ``MQRBF``."""
+    """A recipe for the network of [paper] Eq. 18; ``ridge`` and ``spread`` are those of ``MQRBF``."""
 
     ridge: float = 1e-4
     spread: float | None = None
@@ -148,7 +148,7 @@ class PrintedMQRBF:
         MQRBF(self.ridge, self.spread)  # says what is wrong with them
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> PrintedMQRBFModel:
-        """ε from ``X`` (n, d), then the weights. Draws nothing.  O(n³)."""
+        """Choose ε from ``X`` (n, d), then solve for the weights. Nothing is drawn from ``rng``.  O(n³)."""
         X, y, _ = learnable(data, "a multiquadric interpolant")
         spread = median_distance(X) if self.spread is None else float(self.spread)
         return posterior(PrintedParameters(spread, float(self.ridge), *standardization(y)), X, y)

@@ -1,9 +1,9 @@
 """The neural network ensemble of the printed set-up: scikit-learn's ``MLPRegressor``, ten times.
 
 [paper] appendix "Hyperparameter details": 2 x 64 hidden units, ReLU, 10 networks, at most 2000 iterations, adaptive
-learning rate, early stopping. We chose what it leaves open: inputs in the units of the box, y standardized, the
-solver "adam" (whose steps adapt; ``learning_rate="adaptive"`` would be of "sgd" alone), scikit-learn's defaults for the
-rest. Trained weights move into the library's own networks, which predict many points at once.
+learning rate, early stopping. Our choices where it says nothing: inputs in the units of the box, y standardized, the
+solver "adam" (its steps adapt; ``learning_rate="adaptive"`` exists for "sgd" alone), and scikit-learn's defaults for
+the rest. Trained weights are copied into the library's own networks, which predict many points at once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SETTINGS: dict[str, Any] = {"hidden_layer_sizes": (64, 64), "max_iter": 2000, "e
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrintedNetworks:
-    """Recipe of the printed ensemble over ``space``."""
+    """A recipe for the printed ensemble over ``space``."""
 
     space: Space
     watch: FitWatch = field(default_factory=FitWatch)
@@ -47,7 +47,7 @@ class PrintedNetworks:
 
 
 def _stacked(trained: list[Any], low: Array, high: Array) -> Networks:
-    """The same functions of the cube: ``Networks`` stretch it to x̄ = 2x - 1, the box is low + x (high - low)."""
+    """The networks as functions of the cube; ``Networks`` scale it to x̄ = 2x - 1, the box is low + x (high - low)."""
     half, middle = (high - low) / 2.0, (high + low) / 2.0
     first = [net.coefs_[0] for net in trained]
     weights = [np.stack([half[:, None] * W for W in first])]

@@ -1,4 +1,4 @@
-"""The Gaussian process of the printed set-up: another library finds the hyperparameters, in the units of the box.
+"""The Gaussian process of the printed set-up. Another library finds its hyperparameters, in the units of the box.
 
 ======  ==========================================================  ========
 symbol  meaning                                                     shape
@@ -9,8 +9,8 @@ y       values, standardized by ``shift`` and ``scale``             (n,)
 ======  ==========================================================  ========
 
 [paper] appendix "Hyperparameter details": Matérn-5/2 with ARD, σ_f² from 1 in [1e-3, 1e3], ℓ from 1 in [1e-2, 1e2],
-σ_n² = 1e-6, five restarts, y normalized. Once the hyperparameters are known the posterior is the same in any library to
-rounding (a test compares them), so it is computed by ours: predictions are what a whole run spends its time on.
+σ_n² = 1e-6, five restarts, y normalized. Once the hyperparameters are known, all libraries compute the same posterior
+up to rounding (a test compares them). It is computed by ours, as whole runs spend most of their time on predictions.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ NOISE = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProcessModel:
-    """A process that normalizes y again with every lie, as a refit of scikit-learn's without its optimizer does.
+    """A Gaussian process that normalizes y again with every lie, as scikit-learn's does if refitted without optimizer.
 
-    Mean invariance ([paper] Lemma 1) is lost by that. It offers no gradients: the paper's L-BFGS-B had none.
+    Mean invariance ([paper] Lemma 1) is lost by this. The model has no gradients: the paper's L-BFGS-B had none.
     """
 
     inner: GPModel
@@ -56,7 +56,7 @@ class ProcessModel:
         return self.inner.predict(X)
 
     def condition(self, data: Data) -> Self:
-        """The model with more data, hyperparameters frozen; y normalized anew, or not."""
+        """The model with more data and the same hyperparameters; y is normalized again if the recipe says so."""
         X, y = data.X, data.y
         points, values = frozen(np.vstack([self.X, X])), frozen(np.concatenate([self.y, y]))
         if self.renormalize:
@@ -68,12 +68,12 @@ class ProcessModel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Process:
-    """Recipe of the printed process over ``space``.
+    """A recipe for the printed Gaussian process over ``space``.
 
-    by: whose search finds the hyperparameters, "sklearn", "botorch" (``SingleTaskGP`` with its own priors and kernel)
-    or "twin" (this library's, with the paper's settings). renormalize: whether a lie renews the scaling of y. gradient:
-    give the plain model, with gradients and frozen scaling. inputs: the search sees the units of the box ("raw"), which
-    its first guess and its bounds are in, or the unit cube ("cube").
+    by: the library that finds the hyperparameters: "sklearn", "botorch" (``SingleTaskGP`` with its own priors and
+    kernel) or "twin" (this library, with the paper's settings). renormalize: whether y is scaled again after a lie.
+    gradient: whether the model is the plain one, with gradients and frozen scaling. inputs: whether the search sees the
+    units of the box ("raw"), in which its first guess and its bounds are, or the unit cube ("cube").
     """
 
     space: Space
@@ -90,7 +90,7 @@ class Process:
             raise InvalidInput("gradients are of the model with frozen scaling; pass renormalize=False with them.")
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> Model:
-        """Find hyperparameters in the units of ``inputs``, from scratch; then the exact posterior."""
+        """Find hyperparameters from scratch, in the units of ``inputs``, then compute the exact posterior."""
         X, y = data.X, data.y
         low, high = box_of(self.space, self.inputs)
         raw = low + X * (high - low)
@@ -106,7 +106,7 @@ class Process:
 
 
 def box_of(space: Space, inputs: str = "raw") -> tuple[Array, Array]:
-    """Lower and upper ends (d,) of a space of plain Floats; the unit cube for any other, and for inputs "cube"."""
+    """The lower and upper ends (d,) of a space of plain Floats; the unit cube for others and for inputs "cube"."""
     parameters = list(space.parameters.values())
     plain = [p for p in parameters if isinstance(p, Number) and not p.log and p.step is None]
     if inputs == "raw" and len(plain) == len(parameters):

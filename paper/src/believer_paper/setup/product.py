@@ -21,7 +21,7 @@ class Product:
 
     @property
     def has_gradient(self) -> bool:
-        """Whether the model gives gradients; the printed one does not, and the product is differenced."""
+        """Whether the model has gradients; the printed one has none, and the product is differentiated numerically."""
         return self.bound.has_gradient
 
     def value(self, X: Array) -> Array:
@@ -39,16 +39,16 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class PrintedPenalization:
-    """One point at a time, EI times φ = 1 - exp(-|x - x_j|² / 2ℓ²) around those chosen before.
+    """Choose one point at a time by EI times φ = 1 - exp(-|x - x_j|² / 2ℓ²) around the points chosen before.
 
-    lengthscale: the paper writes one ℓ and has one for each column; ℓ is their arithmetic ("mean") or geometric
-    ("geometric") mean in the units of the cube, or each column's own ("ard").
+    lengthscale: the paper writes a single ℓ, but its kernel has one for each column. ℓ is their arithmetic ("mean") or
+    geometric ("geometric") mean in the units of the cube, or each column's own ("ard").
     """
 
     lengthscale: str = "mean"
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One maximizer of the product for each trial, on the model of the real data."""
+        """Choose a maximizer of the product for each trial, under the model of the real data."""
         lengthscales = LocalPenalization(self.lengthscale).lengthscales(request.model, request.region.dim)
         bound = PointwiseObjective(completed(request.acquisition), request.model, float(request.data.y.min()))
         away, avoid, choices = request.pending.X, request.avoid, []

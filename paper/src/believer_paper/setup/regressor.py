@@ -1,8 +1,8 @@
-"""The printed process as the paper's scripts ran it: scikit-learn predicts, too. For timings alone.
+"""The printed Gaussian process with scikit-learn's own predictions, for timings alone.
 
-``process`` computes the same posterior with this library, because whole runs spend their time on predictions; where the
-time itself is the question (Exp 5), the paper's own stack is what must be timed. A step of conditioning is a fit of
-``GaussianProcessRegressor`` to data and lie with its optimizer off: scikit-learn has no other.
+``process`` computes the same posterior with this library, because whole runs spend their time on predictions. Exp 5 is
+about time, so it must time what the paper ran. A conditioning step is a fit of ``GaussianProcessRegressor`` to data and
+lie with its optimizer off, because scikit-learn has no other way.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from believer_paper.setup.process import NOISE, box_of, regressor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegressorModel:
-    """A fitted ``GaussianProcessRegressor`` over the box ``low``, ``high`` (d,), and the data (n, d), (n,) it has."""
+    """A fitted ``GaussianProcessRegressor`` over the box ``low``, ``high`` (d,), with its data (n, d), (n,)."""
 
     fitted: Any
     low: Array
@@ -35,7 +35,7 @@ class RegressorModel:
         return Prediction(mean, std)
 
     def condition(self, data: Data) -> Self:
-        """The model with more data: a fit without the optimizer, y normalized anew.  O(n³)."""
+        """The model with more data: a fit without the optimizer, with y normalized again.  O(n³)."""
         from sklearn.gaussian_process import GaussianProcessRegressor
 
         X, y = frozen(np.vstack([self.X, data.X])), frozen(np.concatenate([self.y, data.y]))
@@ -45,12 +45,12 @@ class RegressorModel:
 
 @dataclass(frozen=True, slots=True)
 class Regressor:
-    """Recipe of :class:`RegressorModel` over ``space``, hyperparameters as the paper finds them."""
+    """A recipe for :class:`RegressorModel` over ``space``, with hyperparameters found as in the paper."""
 
     space: Space
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> RegressorModel:
-        """Maximum likelihood in the units of the box, from scratch."""
+        """Maximize the likelihood in the units of the box, from scratch."""
         low, high = box_of(self.space)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a search at its bounds, or out of iterations: the paper's went on too

@@ -18,21 +18,21 @@ from believer_paper.setup.process import box_of
 from believer_paper.setup.watch import FitWatch
 
 STARTS = 10
-"""[paper] appendix "Hyperparameter details": 10 restarts."""
+"""The number of starts ([paper] appendix "Hyperparameter details": 10 restarts)."""
 
 STEP = 1e-8
-"""Of scipy's forward differences, in the units of x."""
+"""The step of scipy's forward differences, in the units of x."""
 
 TOLERANCES: Mapping[str, Mapping[str, float]] = {"scipy": {}, "tight": {"ftol": 1e-15, "gtol": 1e-12}}
-"""When L-BFGS-B stops: scipy's own (2e-9 of the value, a slope of 1e-5), or hardly before it must."""
+"""The tolerances of L-BFGS-B: scipy's own (2e-9 of the value, a slope of 1e-5), or nearly zero."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScipyStarts:
-    """The best end of L-BFGS-B from uniform starts that are drawn anew for every point.
+    """The best result of L-BFGS-B from uniform starts, which are drawn again for every point.
 
-    Nothing is avoided: a batch may repeat a point. inputs: climb in the units of the box ("raw") or in the unit cube
-    ("cube"). tolerance: of :data:`TOLERANCES`.
+    A batch may repeat a point. inputs: search in the units of the box ("raw") or in the unit cube ("cube"). tolerance:
+    a key of :data:`TOLERANCES`.
     """
 
     space: Space
@@ -42,7 +42,7 @@ class ScipyStarts:
     watch: FitWatch = field(default_factory=FitWatch)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
-        """Climb from every start; the best end wins, a start that did not move included."""
+        """Search from every start and return the best end; ends at starts that did not move count, too."""
         from scipy.optimize import minimize  # heavy: loaded by those who use it
 
         region = search.region

@@ -1,4 +1,4 @@
-"""The surrogates that names mean under each preset."""
+"""The surrogates by name, under each preset."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from believer_paper.setup.networks import PrintedNetworks
 from believer_paper.setup.process import Process
 
 INDUCING = 20
-"""Inducing points of the sparse process in Table 1, where the paper gives no number."""
+"""The number of inducing points of the sparse GP in Table 1, for which the paper gives no number."""
 
 
 def surrogate_of(preset: str, name: str, space: Space) -> Surrogate:
     """The surrogate ``name`` as the paper set it up ("printed"), or as the library does ("ours").
 
-    Forests, the sparse process, fixed centers, the last layer and SVR are the library's under both: their settings are
-    the paper's where it prints any.
+    Forests, the sparse GP, fixed centers, the last layer and SVR are the library's under both presets, with the paper's
+    settings if it prints any.
     """
     if preset not in ("printed", "ours"):
         raise InvalidInput(f'preset must be "printed" or "ours"; got {preset!r}.')

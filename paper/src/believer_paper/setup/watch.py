@@ -1,4 +1,4 @@
-"""Counts of a run of the printed set-up: time within other libraries, and starts that moved."""
+"""Counts during a run of the printed set-up: time within other libraries, and starts that moved."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class FitWatch:
-    """Counts of one cell; members of the printed set-up share it. foreign: CPU seconds within other libraries."""
+    """The counts of one cell, shared by all parts of the set-up. foreign: CPU seconds within other libraries."""
 
     foreign: float = 0.0
     starts: int = 0
@@ -18,7 +18,7 @@ class FitWatch:
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """Count the time inside this context as another library's."""
+        """Count the time inside this context as spent within another library."""
         began = time.process_time()
         try:
             yield
@@ -27,5 +27,5 @@ class FitWatch:
 
     @property
     def share_moved(self) -> float | None:
-        """The share of starts that ended elsewhere than they began; None if none were counted."""
+        """The share of starts that did not end where they began; None if no starts were counted."""
         return self.moved / self.starts if self.starts else None

@@ -1,4 +1,4 @@
-"""Every table of the paper, made again from finished cells: the paper's number, ours, and how they compare."""
+"""Every table of the paper, reproduced from finished cells: the paper's number, ours, and their comparison."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MAKERS = (
 
 
 def tables(results: Results) -> dict[int, PaperTable]:
-    """The tables by their number in the paper; 100 + k is what only its text prints of experiment k, 100 our readings.
+    """The tables by number: 1 to 13 as in the paper, 100 + k for the text on experiment k, 100 for our readings.
 
-    A preset is in a table if it has all of its cells; a table without any preset is left out. Table 1 and 13 show what
-    there is.
+    A preset is in a table if all of its cells are finished; a table without any preset is left out. Tables 1 and 13
+    show the cells that there are.
     """
     made = (make(results) for make in _MAKERS)
     return {table.number: table for table in made if table is not None}

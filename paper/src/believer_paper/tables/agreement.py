@@ -1,8 +1,8 @@
-"""How far our numbers agree with the paper's: each printed number once, in standard errors, zeros apart.
+"""The agreement of our numbers with the paper's: each printed number once, in standard errors, without zeros.
 
-Zeros are what a model that nobody updates must give (all but those of the rebuilt forest): they show that it collapses,
-not how well a number was met. Times are of another machine and are left out, and so is what the paper prints, or we
-compare, a second time.
+Zeros are counted separately: a model that is not updated must give them (all but those of the rebuilt forest), so they
+show that it collapses, and not how well a number is reproduced. Times are left out, because they belong to another
+machine; so are numbers that the paper prints, or that we compare, a second time.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from believer_paper.tables.comparison import WITHIN
 from believer_paper.tables.layout import Counted, PaperTable
 
 _NAUGHT = 0.0005
-"""Printed with three decimals, less than this is zero."""
+"""Numbers below this are zero when printed with three decimals."""
 
 _WORST = 3
-"""Numbers named where the worst are."""
+"""The number of the worst disagreements that are named."""
 
 RULE = (
-    "Each number that the paper prints counts once (times do not), by the standard error of the difference of the two "
-    f"means; off is more than {WITHIN:g} of them. Distances of the diagnostic are mostly of one data set without a "
-    "spread, so that their unit is ours for one more data set. Zeros stand apart: a model that nobody updates "
-    "cannot miss them (the rebuilt forest of Table 7 could)."
+    "Each number that the paper prints counts once, except times. Differences are in standard errors of the difference "
+    f"of the two means, and off means more than {WITHIN:g} of them. Distances of the diagnostic are mostly printed for "
+    "one data set without a spread; their standard error comes from our spread over data sets. Zeros are counted "
+    "separately, because a model that is not updated cannot miss them (the rebuilt forest of Table 7 could)."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Numbers of one kind in one table: the printed zeros, and the others. label: of experiment and table."""
+    """The numbers of one kind in one table. label: the experiment and the table."""
 
     label: str
     kind: str
@@ -39,34 +39,34 @@ class Agreement:
 
     @property
     def zeros(self) -> tuple[Counted, ...]:
-        """Those that the paper prints as zero."""
+        """The numbers that the paper prints as zero."""
         return tuple(one for one in self.numbers if one.comparison.paper and one.comparison.paper.mean == 0.0)
 
     @property
     def met(self) -> int:
-        """How many of the printed zeros are zero with us."""
+        """The number of printed zeros that are zero in our results, too."""
         return sum(abs(one.comparison.ours.mean) < _NAUGHT for one in self.zeros)
 
     @property
     def judged(self) -> tuple[Counted, ...]:
-        """The others, as far as there is a standard error; the farthest off first."""
+        """The other numbers, if they have a standard error; the farthest off come first."""
         zeros = set(map(id, self.zeros))
         rest = [one for one in self.numbers if id(one) not in zeros and one.comparison.errors is not None]
         return tuple(sorted(rest, key=lambda one: -(one.comparison.errors or 0.0)))
 
     @property
     def off(self) -> tuple[Counted, ...]:
-        """Those that differ by more than two standard errors."""
+        """The judged numbers that differ by more than two standard errors."""
         return tuple(one for one in self.judged if not one.comparison.within)
 
     @property
     def spreadless(self) -> int:
-        """How many of the judged ones the paper prints without a spread."""
+        """The number of judged numbers that the paper prints without a spread."""
         return sum(one.comparison.paper is not None and one.comparison.paper.std is None for one in self.judged)
 
 
 def agreements(tables: Iterable[PaperTable], preset: str) -> list[Agreement]:
-    """Table by table and kind by kind, what the numbers of a preset make of the paper's."""
+    """The agreement of a preset's numbers with the paper's, for each table and kind."""
     found = []
     for table in tables:
         home = EXPERIMENTS[table.experiments[0]].title.split(":")[0]
@@ -78,7 +78,7 @@ def agreements(tables: Iterable[PaperTable], preset: str) -> list[Agreement]:
 
 
 def by_kind(several: Sequence[Agreement]) -> list[Agreement]:
-    """The same over all tables, one a kind; the kind with the most numbers first."""
+    """The agreement of each kind over all tables; the kind with the most numbers comes first."""
     numbers: dict[str, tuple[Counted, ...]] = {}
     for one in several:
         numbers[one.kind] = (*numbers.get(one.kind, ()), *one.numbers)
@@ -87,7 +87,7 @@ def by_kind(several: Sequence[Agreement]) -> list[Agreement]:
 
 
 def agreement_table(several: Sequence[Agreement]) -> Table:
-    """A row a table and kind, and one a kind over all tables: how many are off, by how much, and the zeros apart."""
+    """A row for each table and kind, and for each kind over all tables, with the counts that agree and are off."""
     rows = []
     for one in (*several, *by_kind(several)):
         worst = [f"{it.where}: {it.comparison.errors or 0.0:.1f} s.e." for it in one.off[:_WORST]]
@@ -104,7 +104,7 @@ def agreement_table(several: Sequence[Agreement]) -> Table:
 
 
 def in_a_sentence(several: Sequence[Agreement]) -> str:
-    """How many of the paper's numbers are met, kind by kind, and which are the farthest off; "" if there are none."""
+    """A sentence on the agreement by kind and on the numbers that are farthest off; "" if there are no numbers."""
     kinds = [one for one in by_kind(several) if one.judged]
     if not kinds:
         return ""
@@ -114,6 +114,6 @@ def in_a_sentence(several: Sequence[Agreement]) -> str:
     worst = [f"{labels[id(one)]}, {one.where} ({one.comparison.errors or 0.0:.1f} s.e.)" for one in off[:_WORST]]
     zeros = [(one.met, len(one.zeros)) for one in several]
     met, of = (sum(column) for column in zip(*zeros, strict=True))
-    apart = f" The {of} printed zeros, which could hardly differ, are apart: {met} are zero here." if of else ""
+    apart = f" Of the {of} printed zeros, which could hardly differ, {met} are zero here." if of else ""
     farthest = f" Farthest off: {'; '.join(worst)}." if worst else ""
-    return f"Within two standard errors of the paper's are {', '.join(told)}.{farthest}{apart}"
+    return f"Within two standard errors of the paper: {', '.join(told)}.{farthest}{apart}"

@@ -1,4 +1,4 @@
-"""A number of the paper beside ours: the difference, and how many standard errors it is worth.
+"""The comparison of a number of the paper with ours: the difference, in units and in standard errors.
 
 ========  =========================================================================  =====
 symbol    meaning                                                                    shape
@@ -9,10 +9,10 @@ m_p, s_p  mean and standard deviation as printed; often there is no s_p
 n_p       the paper's seeds; 1 where it shows one data set, or does not say
 ========  =========================================================================  =====
 
-The standard error of m_o - m_p is √(s_o²/n_o + s_p²/n_p), as of independent means. Where one side has no spread, the
-other's stands in: one data set of the paper is then compared as one more draw of ours. Without any spread, and for
-values of ours that depend on each other, there is no standard error. Within is two of them at most. A number printed as
-"< m_p" is also met by every m_o below it.
+The standard error of m_o - m_p is √(s_o²/n_o + s_p²/n_p), as for independent means. If one side has no spread, that of
+the other is used for both: one data set of the paper is then compared like one more draw of ours. Without any spread,
+and for values of ours that depend on each other, there is no standard error. Within means at most two standard errors.
+A number printed as "< m_p" agrees with every m_o below it, too.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from believer.experiments import bootstrap_interval
 from believer_paper.numbers.printed import Printed
 
 INTERVAL_FROM = 6
-"""Values from which a bootstrap interval of the median is given: of five, its ends are the extremes."""
+"""The least number of values with a bootstrap interval of the median; of five values, its ends are the extremes."""
 
 WITHIN = 2.0
-"""Standard errors up to which a difference counts as none."""
+"""The number of standard errors up to which a difference counts as none."""
 
 RULE = (
     "s.e.: the difference in standard errors, sqrt(std_ours^2 / n_ours + std_paper^2 / n_paper). Where the paper "
@@ -43,9 +43,10 @@ RULE = (
 
 @dataclass(frozen=True, slots=True)
 class OurSummary:
-    """Our values in short. std: None of a single value. interval: of the median; None of few or dependent values.
+    """A summary of our values.
 
-    first: the value of the first seed. independent: whether the values are.
+    std: None for a single value. interval: that of the median; None for few or dependent values. first: the value of
+    the first seed. independent: whether the values are independent.
     """
 
     n: int
@@ -59,21 +60,21 @@ class OurSummary:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The paper's number, None if it prints none, and ours."""
+    """The paper's number (None if it prints none), and ours."""
 
     paper: Printed | None
     ours: OurSummary
 
     @property
     def difference(self) -> float | None:
-        """Ours less the paper's; of a printed bound, ours less the bound."""
+        """Our number minus the paper's, or minus the printed bound."""
         return None if self.paper is None else self.ours.mean - self.paper.mean
 
     @property
     def standard_error(self) -> float | None:
         """The standard error of the difference; None without a spread or a value to compare, or for dependent values.
 
-        √(s_o²/n_o + s_p²/n_p), either spread standing in for one that is missing.
+        It is √(s_o²/n_o + s_p²/n_p); if one spread is missing, the other is used for both.
         """
         if self.paper is None or not self.ours.independent:
             return None
@@ -85,7 +86,7 @@ class Comparison:
 
     @property
     def errors(self) -> float | None:
-        """The size of the difference in standard errors; infinite where nothing varies and yet there is one."""
+        """The size of the difference in standard errors; infinite for a difference without any spread."""
         if self.difference is None or self.standard_error is None:
             return None
         if self.standard_error == 0.0:
@@ -101,7 +102,7 @@ class Comparison:
 
 
 def summarize(values: Sequence[float], independent: bool = True) -> OurSummary:
-    """Our values in short; ``independent`` or not: only independent ones have an interval. InvalidInput if empty."""
+    """The summary of our values; only ``independent`` ones have an interval. InvalidInput if there are no values."""
     if len(values) == 0:
         raise InvalidInput("a summary needs at least one value; got none.")
     sample = np.asarray(values, dtype=np.float64)
@@ -118,5 +119,5 @@ def summarize(values: Sequence[float], independent: bool = True) -> OurSummary:
 
 @functools.lru_cache(maxsize=4096)
 def _interval(values: tuple[float, ...]) -> tuple[float, float]:
-    """Kept: the same loops are in several tables, and a report makes all of them more than once."""
+    """The interval of the median, cached because several tables have the same loops."""
     return bootstrap_interval(values)

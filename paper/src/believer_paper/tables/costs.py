@@ -1,4 +1,4 @@
-"""The paper's tables of what things cost and how they were set: 3, 12 and 13."""
+"""The paper's tables of costs and settings: 3, 12 and 13."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _GROUPS = {
 
 
 def table_3(results: Results) -> PaperTable | None:
-    """Seconds of one update, and how many times less than retraining the networks."""
+    """Table 3: the seconds of one update, and their ratio to retraining the networks."""
     rows = []
     for surrogate, label in _STEPS.items():
         paper = TABLE_3[surrogate]
@@ -50,10 +50,10 @@ def table_3(results: Results) -> PaperTable | None:
         )
         rows.append(LayoutRow((label,), items))
     notes = (
-        "One update by a lie, without predictions and search; a value is the median of a repetition's rounds, in which "
-        "the surrogates take turns, and its ratio is to the networks of the same repetition.",
-        "Processor time (CPU s) is compared with the paper's wall clock, and ratios are of it. These cells run alone, "
-        "on one thread, where both clocks should show the same: our wall clock stands beside it, to be checked by.",
+        "One update by a lie, without predictions and search. A value is the median over the rounds of a repetition, "
+        "in which the surrogates take turns; ratios are to the networks of the same repetition.",
+        "CPU time (CPU s) is compared with the paper's wall-clock time, and is used for ratios. These cells run alone, "
+        "on one thread, where both clocks should agree; our wall-clock time is given as a check.",
     )
     title = f"Wall-clock time per batch step (n={STEP_N}, d={BOXES[PROBLEM][-1]}, q={max(BATCH_SIZES)})"
     return laid_out(3, title, ("surrogate",), rows, notes, ("exp5",))
@@ -76,24 +76,24 @@ def _ratio(one: FinishedCell, name: str) -> float:
 
 
 def table_12(results: Results) -> PaperTable | None:
-    """The paper's settings beside what each preset really has, read from the objects that run."""
+    """Table 12: the paper's settings, and those of each preset, read from the objects that run."""
     ours = {preset: settings(preset) for preset in results.presets}
     rows = []
     for (group, parameter), words in TABLE_12.items():
         setting = {preset: (found[group, parameter], "") for preset, found in ours.items()}
         rows.append(LayoutRow((_GROUPS[group], parameter, words), (Words("setting", None, setting),)))
     notes = (
-        "Printed: scikit-learn's process in Exp 3 to 9, in Exp 11 and in the diagnostic of Exp 12; BoTorch's "
-        "SingleTaskGP with its own settings in Exp 10; in the loops of Exp 12, hyperparameters by this library's "
+        "Printed: scikit-learn's Gaussian process in Exp 3 to 9, in Exp 11 and in the diagnostic of Exp 12; BoTorch's "
+        "SingleTaskGP with its own settings in Exp 10; in the loops of Exp 12, hyperparameters found by this library's "
         "search with the printed settings.",
-        "The diagnostic climbs from its fixed starts under both presets.",
+        "The diagnostic searches from its fixed starts under both presets.",
     )
     title = "Hyperparameter settings for surrogate models"
     return laid_out(12, title, ("of", "parameter", "paper"), rows, notes, tuple(EXPERIMENTS))
 
 
 def settings(preset: str) -> dict[tuple[str, str], str]:
-    """The value that a preset has for each parameter of the paper's table."""
+    """The value of each parameter of the paper's table under a preset."""
     printed = preset == "printed"
     mq, forest = PrintedMQRBF() if printed else MQRBF(), RandomForest()
     sigma = "as printed, the root of an absolute value" if printed else "the power function"
@@ -153,7 +153,7 @@ def _range(bounds: tuple[float, float]) -> str:
 
 
 def table_13(results: Results) -> PaperTable | None:
-    """Seconds of all cells by experiment, on both clocks, those within scikit-learn and BoTorch apart."""
+    """Table 13: CPU and wall-clock seconds of all cells by experiment, and those within scikit-learn and BoTorch."""
     spent = {preset: _spent(one for one in results.finished if _is_of(one, preset)) for preset in PRESETS}
     rows = [_runtime(_label(names), paper, spent, names) for names, paper in TABLE_13.items()]
     every = tuple(name for names in TABLE_13 for name in names)
@@ -163,12 +163,12 @@ def table_13(results: Results) -> PaperTable | None:
     rows += [_runtime(EXPERIMENTS[name].title, None, spent, (name,)) for name in others]
     rows.append(_runtime("Total", None, spent, tuple(EXPERIMENTS)))
     notes = (
-        "Ours are sums over cells, as if one ran after the other; the paper's are about so much, by the wall clock of "
-        "another machine. Processor time (CPU s) is compared with them, because it does not depend on what else ran: "
-        "several workers shared ours, which lengthens the wall clock that stands beside it.",
-        "A cell that several experiments share counts for the first, one without a preset for ours.",
-        "CPU within others: the part of the CPU seconds within scikit-learn or BoTorch, which only loops keep count "
-        "of; without others: the rest of the CPU seconds.",
+        "Ours are sums over cells; the paper's are approximate wall-clock times of another machine. They are compared "
+        "with CPU time (CPU s), because it does not depend on what else ran; our wall-clock time does, because several "
+        "workers shared the machine.",
+        "A cell that several experiments share counts for the first of them; a cell without a preset counts for ours.",
+        "CPU within others: the CPU seconds within scikit-learn or BoTorch, which are counted in loops alone; without "
+        "others: all other CPU seconds.",
     )
     return laid_out(13, "Approximate runtimes", ("experiment",), rows, notes, tuple(EXPERIMENTS), partial=True)
 
@@ -178,11 +178,11 @@ def _label(names: Iterable[str]) -> str:
 
 
 Spent = Mapping[str, Array]
-"""Seconds (3,) by experiment: of the processor, of the wall clock, and of the processor within other libraries."""
+"""Seconds (3,) by experiment: CPU time, wall-clock time, and CPU time within other libraries."""
 
 
 def clocks(one: FinishedCell) -> Array:
-    """Seconds that a cell took (3,), as in ``Spent``; where the processor's were not kept, the wall clock's."""
+    """The seconds of a cell (3,), as in ``Spent``; if CPU time was not recorded, wall-clock time takes its place."""
     wall = float(one.provenance.get("seconds") or 0.0)
     cpu = float(one.provenance.get("cpu_seconds", wall))
     return np.array([cpu, wall, foreign_of(one)])
@@ -193,7 +193,7 @@ def _is_of(one: FinishedCell, preset: str) -> bool:
 
 
 def _spent(finished: Iterable[FinishedCell]) -> Spent:
-    """The cost of every experiment that has a cell here; 0 if all of its cells count for others."""
+    """The cost of every experiment that has a finished cell; 0 if all of its cells count for other experiments."""
     spent: dict[str, Array] = {}
     for one in finished:
         owners = experiments_of(one.cell)
@@ -206,7 +206,7 @@ def _spent(finished: Iterable[FinishedCell]) -> Spent:
 
 @cache
 def _first_owners() -> dict[Cell, str]:
-    """The first experiment that plans a cell, its seed included; cells of further seeds are not here."""
+    """The first experiment that plans each cell, for the seeds of the plan."""
     owners: dict[Cell, str] = {}
     for name, experiment in EXPERIMENTS.items():
         for preset in PRESETS:

@@ -1,8 +1,8 @@
 """The paper's tables of the Structural Diversity Diagnostic: 1, 2, 7, 8, 9 and 11.
 
-The paper measures one initial data set, Table 9 five. Ours are means over the data sets that all cells of a table have,
-so that rows can be compared: their standard deviation is the spread that a single data set of the paper is compared by.
-Distances are of part A, the fixed starts.
+The paper measures one initial data set, and five in Table 9. Ours are means over the data sets that all cells of a
+table have, so that rows can be compared. Their standard deviation is the spread by which a single data set of the paper
+is compared. Distances are those of part A, the fixed starts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from believer_paper.results import PRESETS, Results
 from believer_paper.tables.layout import LayoutRow, PaperTable, Quantity, Words, laid_out
 
 MeasuredCells = Mapping[str, Sequence[Measurement]]
-"""Measurements of one configuration by preset, in the order of the seeds."""
+"""The measurements of one configuration by preset, in the order of seeds."""
 
 NAMES = {"gp": "GP", "mq_rbf": "MQ-RBF", "neural": "NN Ensemble", "forest": "Random Forest"}
 UPDATES = dict(AS_PRINTED)
@@ -49,7 +49,7 @@ READINGS = {
     "SVM Regression": (("svr", "none", "no update"), ("svr", "refit", "refitted")),
     "Sparse GP (fixed inducing)": (("sparse_gp", "condition", "conditioned"),),
 }
-"""Rows of Table 1, each with the ways in which it can be read: surrogate, update, in words."""
+"""The rows of Table 1, each with its readings: surrogate, update, and words for it."""
 
 _RETRAINED = {
     "GP (condition)": ("gp", "condition"),
@@ -66,19 +66,19 @@ _DIVERSE = (
 
 
 def measured(results: Results, surrogate: str, update: str, **settings: Any) -> MeasuredCells:
-    """The measurements of a configuration, those of Exp 3 with q = 3 unless told otherwise."""
+    """The measurements of a configuration: those of Exp 3 with q = 3, unless ``settings`` say otherwise."""
     wanted = {"problem": "hartmann6", "n": 30, "q": 3, "lie": "cl_min", "acquisition": "ei", **settings}
     return {preset: results.measurements(preset, surrogate, update=update, **wanted) for preset in PRESETS}
 
 
 def common(groups: Sequence[MeasuredCells]) -> list[MeasuredCells]:
-    """The same with only those data sets, by preset, that all of them have."""
+    """The groups, reduced for each preset to the data sets that all of them have."""
     seeds = {preset: set.intersection(*({m.seed for m in group[preset]} for group in groups)) for preset in PRESETS}
     return [{preset: [m for m in group[preset] if m.seed in seeds[preset]] for preset in PRESETS} for group in groups]
 
 
 def _one(groups: Sequence[MeasuredCells]) -> str:
-    """How many data sets are behind the means; ``groups`` are of the same."""
+    """A note on the number of data sets behind the means, which is the same for all ``groups``."""
     counts = ", ".join(f"{preset} {len(ms)}" for preset, ms in groups[0].items() if ms)
     return (
         f"The paper has one data set; ours are means over those that all cells of the table have ({counts}), with the "
@@ -87,7 +87,7 @@ def _one(groups: Sequence[MeasuredCells]) -> str:
 
 
 def table_1(results: Results) -> PaperTable | None:
-    """Compatibility with pseudo-observations; a reading counts once it was told both lies."""
+    """Table 1: compatibility with pseudo-observations. A reading counts if it has cells for both lies."""
     rows = [
         LayoutRow((row, reading), _compatibility(results, surrogate, update, READINGS[row][0][0]))
         for row, readings in READINGS.items()
@@ -106,7 +106,7 @@ def table_1(results: Results) -> PaperTable | None:
 
 
 def _compatibility(results: Results, surrogate: str, update: str, printed: str) -> tuple[Words, Words]:
-    """The two columns of the paper for ``printed``, and ours for one way to read it."""
+    """The two columns of the paper for ``printed``, and ours for one reading of it."""
     told = common([measured(results, surrogate, update, lie=lie) for lie in LIES])
     closed = update == "condition"
     efficient, works = {}, {}
@@ -134,7 +134,7 @@ def _by_lie(counts: Sequence[int], n: int) -> str:
 
 
 def table_2(results: Results) -> PaperTable | None:
-    """The diagnostic on Hartmann-6D."""
+    """Table 2: the diagnostic on Hartmann-6D."""
     groups = common([measured(results, surrogate, UPDATES[surrogate], q=q) for surrogate, q in TABLE_2])
     rows = [
         LayoutRow((NAMES[surrogate], q), (*_distances(paper, found), _diverse(paper.diverse, found)))
@@ -145,7 +145,7 @@ def table_2(results: Results) -> PaperTable | None:
 
 
 def table_7(results: Results) -> PaperTable | None:
-    """The diagnostic with retrained surrogates."""
+    """Table 7: the diagnostic with retrained surrogates."""
     rows, groups = [], common([measured(results, *key) for key in _RETRAINED.values()])
     for (label, key), found in zip(_RETRAINED.items(), groups, strict=True):
         paper = TABLE_7[key]
@@ -163,7 +163,7 @@ def table_7(results: Results) -> PaperTable | None:
 
 
 def table_8(results: Results) -> PaperTable | None:
-    """The diagnostic with EI and with UCB."""
+    """Table 8: the diagnostic with EI and with UCB."""
     groups = common([measured(results, name, UPDATES[name], acquisition=acquisition) for name, acquisition in TABLE_8])
     items: dict[str, list[Quantity]] = {}
     for ((surrogate, acquisition), paper), found in zip(TABLE_8.items(), groups, strict=True):
@@ -175,7 +175,7 @@ def table_8(results: Results) -> PaperTable | None:
 
 
 def table_9(results: Results) -> PaperTable | None:
-    """The diagnostic over initial data sets: the first five as in the paper, and all."""
+    """Table 9: the diagnostic over initial data sets: the first five as in the paper, and all."""
     rows, groups = [], common([measured(results, surrogate, UPDATES[surrogate]) for surrogate in TABLE_9])
     for (surrogate, paper), every in zip(TABLE_9.items(), groups, strict=True):
         first = {preset: [m for m in ms if m.seed < SEEDS["exp8"]] for preset, ms in every.items()}
@@ -198,7 +198,7 @@ def table_9(results: Results) -> PaperTable | None:
 
 
 def table_11(results: Results) -> PaperTable | None:
-    """The diagnostic with batches of ten on Levy-10D, in the units of its box as the paper's, and in the cube."""
+    """Table 11: batches of ten on Levy-10D, in the units of its box as in the paper, and in the cube."""
     low, high, _ = BOXES["levy10"]
     q = max((one.cell.settings["q"] for one in results.of("sdd", problem="levy10")), default=0)
     members = [measured(results, surrogate, UPDATES[surrogate], problem="levy10", q=q) for surrogate in TABLE_11]
@@ -224,9 +224,9 @@ _DISTANCE = "distances of the diagnostic"
 def _distances(
     paper: Distances | None, found: MeasuredCells, prefix: str = "", scale: float = 1.0, again: bool = False
 ) -> tuple[Quantity, Quantity]:
-    """Least and mean distance; ``scale`` is the side of the box that the paper measures in.
+    """The least and the mean distance; ``scale`` is the side of the box in whose units the paper measures.
 
-    again: whether the paper prints the same two numbers in Table 2 already.
+    again: whether the paper already prints the same two numbers in Table 2.
     """
     counted = "" if again else _DISTANCE
     mean = {preset: [scale * m.fixed.mean_distance for m in ms] for preset, ms in found.items()}
@@ -242,7 +242,7 @@ def _minima(found: MeasuredCells, scale: float = 1.0) -> dict[str, list[float]]:
 
 
 def _diverse(paper: bool | None, found: MeasuredCells, scale: float = 1.0) -> Words:
-    """The paper's column by the paper's rule, and our verdict behind it."""
+    """The paper's column by the paper's rule, followed by our verdict."""
     ours = {}
     for preset, ms in found.items():
         if not ms:

@@ -1,7 +1,7 @@
-"""How a table of the paper is laid out again: its rows, its numbers, and ours of each preset beside them.
+"""The layout of a reproduced table: the paper's rows and numbers, and ours for each preset.
 
-A row has labels and items: a ``Quantity`` is a number with a spread, a ``Words`` an answer such as "yes". Of these come
-two tables: one to read, in the paper's layout, and one for programs, with a line for each item and preset.
+A row has labels and items: a ``Quantity`` is a number with a spread, a ``Words`` an answer such as "yes". Two tables
+are made of them: one for readers, in the paper's layout, and one for programs, with a line for each item and preset.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from believer_paper.tables.comparison import RULE, Comparison, summarize
 class Quantity:
     """A number of the paper and our values for it, by preset, one a seed.
 
-    paper: None if it prints none. decimals: to be shown; None for four digits. first: whether the first seed's value
-    is shown. independent: whether the values are, so that an interval of their median makes sense. counted: as what it
-    counts when the report says how far the numbers agree; "" for times, and for what is printed or compared elsewhere.
+    paper: None if the paper prints none. decimals: the number that is shown; None means four digits. first: whether the
+    value of the first seed is shown. independent: whether the values are independent, so that an interval of their
+    median makes sense. counted: the kind of number as which it counts in the agreement with the paper; "" for times,
+    and for numbers that are printed or compared elsewhere.
     """
 
     name: str
@@ -36,7 +37,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A number of the paper that counts: where it stands, of what kind it is, and ours of a preset beside it."""
+    """A number that counts in the agreement: its place, its kind, the preset, and the comparison with ours."""
 
     where: str
     kind: str
@@ -46,9 +47,9 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """An answer of the paper, and ours by preset: the answer, and what it comes from.
+    """An answer of the paper, and ours by preset: the answer, and what it follows from.
 
-    judged: whether ours is compared; not where it could be no other.
+    judged: whether ours is compared; it is not if no other answer is possible.
     """
 
     name: str
@@ -76,10 +77,10 @@ class LayoutRow:
 class PaperTable:
     """A table of the paper with our numbers.
 
-    number: as in the paper; 100 + k holds what only the text prints of experiment k, 100 what it does not state.
-    table: to be read. data: the same for programs, numbers apart and in full. notes: what a reader must know.
-    experiments: those that it is made from. counted: its numbers that count, by preset. details: what is
-    behind the table, to be read after it.
+    number: as in the paper; 100 + k is for results of experiment k in its text, 100 for choices that it does not state.
+    table: the table for readers. data: the table for programs, with a column for each number, in full precision. notes:
+    what a reader must know. experiments: those whose cells it is made from. counted: the numbers that count in the
+    agreement. details: a further table for readers, or None.
     """
 
     number: int
@@ -93,7 +94,7 @@ class PaperTable:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Those to be read."""
+        """The tables for readers."""
         return (self.table,) if self.details is None else (self.table, self.details)
 
     @property
@@ -128,9 +129,9 @@ def laid_out(
     experiments: tuple[str, ...],
     partial: bool = False,
 ) -> PaperTable | None:
-    """The table with those presets that have every number which the paper prints; None if no preset has.
+    """The table with the presets that have every number that the paper prints; None if there are none.
 
-    Beside the paper's rows, those of which it prints nothing may be missing. partial: a preset with any number will do.
+    Rows that the paper does not have may be missing. partial: whether a preset with any of the numbers is enough.
     """
     needed = [row for row in rows if any(item.paper is not None for item in row.items)] or rows
     found = tuple(preset for preset in PRESETS if (any if partial else all)(_has(row, preset) for row in needed))
@@ -153,13 +154,13 @@ def _counting(heads: Sequence[str], rows: Sequence[LayoutRow], presets: Sequence
 
 
 def _has(row: LayoutRow, preset: str) -> bool:
-    """Whether the preset has anything for this row, and all that the paper has."""
+    """Whether the preset has at least one number in this row, and all that the paper has."""
     there = [bool(item.ours.get(preset)) for item in row.items]
     return any(there) and all(is_there or item.paper is None for is_there, item in zip(there, row.items, strict=True))
 
 
 def _counted(rows: Sequence[LayoutRow], presets: Sequence[str]) -> str:
-    """How many values are behind a number."""
+    """A note on the number of values behind each mean."""
     told = []
     for preset in presets:
         sizes = {len(item.ours[preset]) for row in rows for item in row.items if _counts(item, preset)}
@@ -199,7 +200,7 @@ def _paper(item: Item) -> Plain:
 
 
 def _ours(item: Item, preset: str) -> tuple[Plain, Plain]:
-    """The cells of a preset: its number or answer, and how that compares."""
+    """The cells of a preset: its number or answer, and the comparison with the paper's."""
     if not item.ours.get(preset):
         return None, None
     if isinstance(item, Words):

@@ -25,26 +25,27 @@ from believer_paper.sizes import Scale
 from believer_paper.tables.layout import LayoutRow, PaperTable, Quantity, laid_out
 
 LoopTable = Mapping[str, Sequence[Loop]]
-"""Loops of one configuration by preset, in the order of the seeds."""
+"""The loops of one configuration by preset, in the order of seeds."""
 
 NAMES = {
     **{"cl_min": "CL-Min", "kb": "Kriging Believer", "lp": "Local Penalization", "random": "Random Batch"},
     **{"sequential": "Sequential", "qei": "q-EI", "lp_lipschitz": "Local Penalization, Lipschitz (ours only)"},
 }
 PROBLEMS = {"hartmann6": "Hartmann-6D", "ackley8": "Ackley-8D", "levy10": "Levy-10D"}
-FINAL_BEST = "Final best: the best value told, mean ± standard deviation over seeds."
+FINAL_BEST = "Final best: the best observed value, mean ± standard deviation over seeds."
 _CLOCKS = (
-    "CPU seconds, which do not depend on what else ran, are compared with the paper's, which are by the wall clock of "
-    "another machine; several workers shared ours, which lengthens the wall clock beside them."
+    "CPU seconds, which do not depend on what else ran, are compared with the paper's wall-clock seconds of another "
+    "machine; several workers shared ours, which lengthens our wall-clock seconds."
 )
 _DIVERSITY = (
-    "Diversity: mean distance of the pairs of a batch, in the unit cube. The paper does not say what its spread is of: "
-    '"over seeds" is of the means of loops, "over batches" of all batches of all loops, which are not independent.'
+    "Diversity: mean distance of the pairs of a batch, in the unit cube. The paper does not say what its spread refers "
+    'to: "over seeds" refers to the means of loops, "over batches" to all batches of all loops, which are not '
+    "independent."
 )
 
 
 def loops(results: Results, experiment: str, problem: str, strategy: str, q: int, noise: float = 0.0) -> LoopTable:
-    """The loops of a configuration as ``experiment`` has them; where there are several budgets, of the largest."""
+    """The loops of a configuration with the options of ``experiment``; if there are several budgets, the largest."""
     found = {}
     for preset in PRESETS:
         options = _options(experiment, preset)
@@ -54,7 +55,7 @@ def loops(results: Results, experiment: str, problem: str, strategy: str, q: int
 
 @cache
 def _options(experiment: str, preset: str) -> Any:
-    """The options that the loops of an experiment are planned with: as printed, Exp 10 and 12 have some."""
+    """The options of the loops of an experiment: under the preset printed, Exp 10 and 12 have some."""
     planned = EXPERIMENTS[experiment].cells(preset, Scale(seeds=1))
     return next(cell.settings["options"] for cell in planned if cell.experiment == "loop")
 
@@ -69,12 +70,12 @@ def _values(found: LoopTable, of: Callable[[Loop], float]) -> dict[str, list[flo
 
 
 def final(found: LoopTable, paper: Printed | None, name: str = "final best", decimals: int = 2) -> Quantity:
-    """The best value told in the end."""
+    """The best observed value by the end."""
     return Quantity(name, paper, _values(found, lambda loop: loop.final), decimals, counted="final values")
 
 
 def _diversity(found: LoopTable, paper: Printed | None) -> tuple[Quantity, Quantity]:
-    """The same mean with both spreads; batches of one have no distance."""
+    """The mean distance within batches, with both spreads; empty if batches have a single point."""
     batches = {
         preset: [float(gap) for loop in group for gap in loop.mean_distance if not np.isnan(gap)]
         for preset, group in found.items()
@@ -87,7 +88,7 @@ def _diversity(found: LoopTable, paper: Printed | None) -> tuple[Quantity, Quant
 
 
 def table_4(results: Results) -> PaperTable | None:
-    """CL-min and KB beside Local Penalization, also by a Lipschitz constant, of which the paper prints nothing."""
+    """Table 4: CL-min, KB and Local Penalization, also with a Lipschitz constant, which the paper does not have."""
     rows = []
     for strategy, q in dict.fromkeys((strategy, q) for strategy, q, _ in TABLE_4):
         rows.append(_row_4(results, strategy, q))
@@ -109,7 +110,7 @@ def _row_4(results: Results, strategy: str, q: int) -> LayoutRow:
 
 
 def _moved(results: Results) -> str:
-    """How often the printed search left its starts; what is not known is not told."""
+    """A sentence on the share of starts that the printed search left; "" if it is not known."""
     told = []
     for strategy in ("cl_min", "lp"):
         for problem in _PROBLEMS_4:
@@ -118,14 +119,12 @@ def _moved(results: Results) -> str:
                 shares = [loop.moved for loop in found if loop.moved is not None]
                 if shares:
                     told.append(f"{NAMES[strategy]} on {PROBLEMS[problem]}, q={q}: {np.mean(shares):.0%}")
-    opening = (
-        "Starts of the printed search that ended elsewhere, mean over seeds (the others stay where they were drawn)"
-    )
+    opening = "Share of the printed search's starts that moved, mean over seeds (the others stay where they were drawn)"
     return f"{opening}: {'; '.join(told)}." if told else ""
 
 
 def table_5(results: Results) -> PaperTable | None:
-    """CL-min and KB beside joint q-EI."""
+    """Table 5: CL-min, KB and joint q-EI."""
     rows = []
     for strategy, paper in TABLE_5.items():
         found = loops(results, "exp10", "hartmann6", strategy, 3)
@@ -142,8 +141,8 @@ def table_5(results: Results) -> PaperTable | None:
     notes = (
         FINAL_BEST,
         _DIVERSITY,
-        "Time/batch: of ask and tell, with the fit; its spread is over seeds. The preset ours has a q-EI of its own, "
-        "the printed one BoTorch's.",
+        "Time/batch: ask and tell, with the fit; its spread is over seeds. The preset ours has this library's q-EI, "
+        "the preset printed has BoTorch's.",
         _CLOCKS,
     )
     title = f"CL/KB vs. q-EI (BoTorch) on Hartmann-6D (q=3, {SEEDS['exp10']} seeds)"
@@ -151,17 +150,17 @@ def table_5(results: Results) -> PaperTable | None:
 
 
 def table_6(results: Results) -> PaperTable | None:
-    """Noisy Hartmann-6D; the final best as told, and without its noise."""
+    """Table 6: noisy Hartmann-6D, with the final best as observed and without its noise."""
     rows = []
     for strategy, paper in TABLE_6.items():
         found = loops(results, "exp11", "hartmann6", strategy, 3, NOISE_SHARE)
-        true = Quantity("true value of it", paper.final, _values(found, lambda loop: loop.true_final), 2)
+        true = Quantity("its true value", paper.final, _values(found, lambda loop: loop.true_final), 2)
         rows.append(
             LayoutRow((NAMES[strategy],), (final(found, paper.final), true, *_diversity(found, paper.diversity)))
         )
     notes = (
-        "The paper does not say whether its final best is the value told or the true one: both are compared. The true "
-        "value is that of the point that looked best.",
+        "The paper does not say whether its final best is the observed value or the true one, so both are compared. "
+        "The true value is that at the point with the best observed value.",
         _DIVERSITY,
     )
     title = f"Noisy Hartmann-6D (σ_noise = {NOISE_STD} std(y), q=3, {SEEDS['exp11']} seeds)"
@@ -169,7 +168,7 @@ def table_6(results: Results) -> PaperTable | None:
 
 
 def table_10(results: Results) -> PaperTable | None:
-    """Seconds of whole loops, those within scikit-learn and BoTorch apart."""
+    """Table 10: the seconds of whole loops, and those within scikit-learn and BoTorch."""
     rows = []
     for strategy, paper in TABLE_10.items():
         found = {
@@ -183,8 +182,8 @@ def table_10(results: Results) -> PaperTable | None:
         )
         rows.append(LayoutRow((NAMES[strategy],), items))
     notes = (
-        f"Of ask and tell over the whole loop, of the seeds 0 to {LOOP_TIMING_SEEDS - 1}. CPU within others: the part "
-        "of the CPU seconds spent within scikit-learn or BoTorch.",
+        f"Seconds of ask and tell over the whole loop, for the seeds 0 to {LOOP_TIMING_SEEDS - 1}. CPU within others: "
+        "the CPU seconds spent within scikit-learn or BoTorch.",
         _CLOCKS,
     )
     sizes = f"q=3, budget {BUDGETS['exp10']}, {LOOP_TIMING_SEEDS} seeds"

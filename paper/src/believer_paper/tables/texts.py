@@ -1,4 +1,4 @@
-"""Results that only the paper's text prints: the tests of Exp 4 and 11, the final values of Exp 6 and 12."""
+"""Results that are in the paper's text alone: the tests of Exp 4 and 11, the final values of Exp 6 and 12."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ _SIGNIFICANT = 0.05
 
 
 def exp4_text(results: Results) -> PaperTable | None:
-    """Wilcoxon's tests of Exp 4: printed for Hartmann-6D, "similar patterns" for the other problems."""
+    """The Wilcoxon tests of Exp 4: printed for Hartmann-6D, "similar patterns" for the other problems."""
     cases = [
         _Case("exp4", problem, 0.0, pair, printed, printed if problem == "hartmann6" else None)
         for problem in PROBLEMS
         for pair, printed in WILCOXON.items()
     ]
-    note = 'For Ackley-8D and Levy-10D the paper prints no p values, but "similar patterns": the same answers.'
+    note = 'For Ackley-8D and Levy-10D the paper has no p values, but "similar patterns", read as the same answers.'
     return _tested(results, 104, "Wilcoxon signed-rank tests on the final best (q=3)", cases, (note,))
 
 
 def exp11_text(results: Results) -> PaperTable | None:
-    """Wilcoxon's tests of Exp 11, on the value told and on the true value of the same point."""
+    """The Wilcoxon tests of Exp 11, on the observed value and on the true value of the same point."""
     cases = [
         _Case("exp11", "hartmann6", NOISE_SHARE, pair, NOISY_WILCOXON, NOISY_WILCOXON, true)
         for true in (False, True)
         for pair in (("cl_min", "random"), ("kb", "random"))
     ]
     note = (
-        "The paper does not say whether its final best is the value told or the true one: both are tested. The true "
-        "value is that of the point that looked best."
+        "The paper does not say whether its final best is the observed value or the true one, so both are tested. The "
+        "true value is that at the point with the best observed value."
     )
     title = "Wilcoxon signed-rank tests on the final best under noise (q=3)"
     return _tested(results, 111, title, cases, (note,))
@@ -57,9 +57,9 @@ def exp11_text(results: Results) -> PaperTable | None:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """Two strategies on a problem, and what the paper says of them; ``p`` only where it prints the number.
+    """Two strategies on a problem, and the paper's answer; ``p`` is None unless the paper prints it.
 
-    true: whether the true value of the incumbent is tested, not the value told.
+    true: whether the true value of the incumbent is tested in place of the observed one.
     """
 
     experiment: str
@@ -72,22 +72,22 @@ class _Case:
 
     @property
     def labels(self) -> tuple[str, str, str | None]:
-        """Problem, pair, and the paper's p."""
+        """The problem, the pair, and the paper's p."""
         first, second = self.pair
         printed = None if self.p is None else f"{'< ' if self.p.bound else ''}{self.p.mean:g}"
-        value = ", true value" if self.true else ", value told"
+        value = ", true value" if self.true else ", observed value"
         problem = PROBLEMS[self.problem] + (value if self.noise else "")
         return problem, f"{NAMES[first]} vs. {NAMES[second]}", printed
 
     def value(self, loop: Loop) -> float:
-        """The value of a loop that is tested."""
+        """The value of a loop that enters the test."""
         return loop.true_final if self.true else loop.final
 
 
 def _tested(
     results: Results, number: int, title: str, cases: Sequence[_Case], notes: tuple[str, ...]
 ) -> PaperTable | None:
-    """A row for each case, at q = 3; Holm's correction is over the cases of a preset."""
+    """A table with a row for each case, at q = 3; Holm's correction is over the cases of a preset."""
     pairs = [_differences(results, case) for case in cases]
     corrected: dict[str, list[float]] = {}
     for preset in PRESETS:
@@ -101,14 +101,14 @@ def _tested(
         rows.append(LayoutRow(case.labels, items))
     rule = (
         f"Two-sided, paired by seed. Differ: p after Holm's correction over the {len(cases)} tests of a preset is less "
-        f"than {_SIGNIFICANT}; the paper's answer is by its own p. Shift: Hodges-Lehmann, first less second. A12: how "
-        "often the first ends above the second; below 1/2 the first is better."
+        f"than {_SIGNIFICANT}; the paper's answer follows from its own p. Shift: Hodges-Lehmann, first minus second. "
+        "A12: the share of pairs in which the first ends above the second; below 1/2, the first is better."
     )
     return laid_out(number, title, ("problem", "pair", "paper's p"), rows, (*notes, rule), (cases[0].experiment,))
 
 
 def _differences(results: Results, case: _Case) -> dict[str, tuple[list[float], list[float]]]:
-    """Final values of both strategies by preset, over the seeds that both have."""
+    """The final values of both strategies by preset, on the seeds that both have."""
     first, second = (loops(results, case.experiment, case.problem, name, 3, case.noise) for name in case.pair)
     found = {}
     for preset in PRESETS:
@@ -128,7 +128,7 @@ def _effect(p: float, a: Sequence[float], b: Sequence[float]) -> str:
 
 
 def exp6_text(results: Results) -> PaperTable | None:
-    """Final errors of SVM tuning."""
+    """The final errors of SVM tuning (Exp 6)."""
     rows = [
         LayoutRow(
             (NAMES[strategy],),
@@ -142,7 +142,7 @@ def exp6_text(results: Results) -> PaperTable | None:
 
 
 def exp12_text(results: Results) -> PaperTable | None:
-    """Final values on Levy-10D with batches of ten, their diversity, and sequential at equal iterations."""
+    """Final values and diversity on Levy-10D with batches of ten, and sequential runs after as many iterations."""
     size = max(cell.settings["q"] for cell in EXPERIMENTS["exp12"].cells("ours", Scale(seeds=1)))
     iterations = BUDGETS["exp12"] // size
     rows = []

@@ -1,4 +1,4 @@
-"""The effect of choices that the paper does not state: each reading beside the numbers that it touches."""
+"""The effect of choices that the paper does not state: each reading, compared with the numbers that depend on it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOTES = (
 
 
 def unstated(results: Results) -> PaperTable | None:
-    """Every open choice, its readings and the best; None unless some choice has all of its cells."""
+    """A table of every open choice, its readings and the best one; None if no choice has all of its cells."""
     judged = {choice.question: misfits for choice in CHOICES if (misfits := choice.misfits(results))}
     if not judged:
         return None
@@ -44,7 +44,7 @@ def _row(choice: Question, misfits: Mapping[str, float]) -> tuple[str, str, str]
 
 
 def _told(choice: Question, results: Results) -> list[tuple[str, str, str, str]]:
-    """A row a number: what every reading makes of it."""
+    """A row for each number, with the estimate of every reading."""
     rows = []
     for number in choice.numbers:
         found = [(reading.words, reading.estimate(results)) for reading in number.readings]

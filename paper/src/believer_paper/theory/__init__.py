@@ -1,4 +1,4 @@
-"""The propositions of the paper as functions, each beside its exact counterpart; docs/theory.md shows what holds.
+"""The propositions of the paper as functions, each with its exact counterpart; docs/theory.md shows what holds.
 
 ======================  ==================================================================
 module                  of [paper]
@@ -7,11 +7,11 @@ module                  of [paper]
 ``distinctness``        Prop. 1: does the next point differ from the last?
 ``counterexamples``     situations in which Prop. 1, or a separation of order ℓ, fails
 ``suppression``         Prop. 2, Eq. 3: how far a lie suppresses the variance
-``minimizer``           (not in it) what a model knows of the place of its minimum
-``separation``          (not in it) how far the next point is, once the model is sure
-``pairs``               (not in it) how far apart strategies put two points then
-``invariance``          Lemma 1: believing leaves the mean
-``degeneracy``          Cor. 1: a model that no lie moves
+``minimizer``           (not in it) what a model knows about the place of its minimum
+``separation``          (not in it) the distance to the next point, once the model is sure
+``pairs``               (not in it) the distance of the two points of a batch then
+``invariance``          Lemma 1: believing leaves the mean unchanged
+``degeneracy``          Cor. 1: a model that no lie changes
 ``monotonicity``        Prop. 3: which acquisitions rise with σ
 ``penalty``             Eq. 4: ψ, and Local Penalization
 ``expansion``           Eq. 17: EI to first order

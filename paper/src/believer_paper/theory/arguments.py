@@ -1,4 +1,4 @@
-"""Checks of this room's arguments; each returns its argument if it is valid, and raises InvalidInput otherwise.
+"""Checks of arguments of the theory functions; each returns its argument if valid, and raises InvalidInput otherwise.
 
 ======  =======================================
 symbol  meaning
@@ -35,19 +35,19 @@ class Dimensioned(Protocol):
 
     @property
     def dim(self) -> int:
-        """d."""
+        """The number of columns d."""
         ...
 
 
 def columns(model: object) -> int | None:
-    """d of the points that ``model`` was fitted to; None for a model from elsewhere that does not say."""
+    """The number of columns of the points that ``model`` was fitted to; None if the model does not say."""
     if isinstance(model, Scaled):
         return len(model.lengthscales)
     return model.dim if isinstance(model, Dimensioned) else None
 
 
 def numbers(value: Any, name: str, *, infinite: bool = False) -> Array:
-    """``value``, a number or an array of any shape, as floats; finite, or at least not NaN where ``infinite`` is."""
+    """``value``, a number or an array of any shape, as floats. It must be finite, or with ``infinite`` only not NaN."""
     try:
         found = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -58,7 +58,7 @@ def numbers(value: Any, name: str, *, infinite: bool = False) -> Array:
 
 
 def point(x: Any, d: int | None, name: str = "x") -> Array:
-    """``x`` as one finite point (d,); ``d`` None takes any length."""
+    """``x`` as one finite point (d,); any length is allowed if ``d`` is None."""
     found = numbers(x, name)
     if found.ndim != 1 or (d is not None and len(found) != d) or len(found) == 0:
         rule = "one point, shape (d,)" if d is None else f"one point, shape ({d},)"
@@ -67,7 +67,7 @@ def point(x: Any, d: int | None, name: str = "x") -> Array:
 
 
 def points(at: Any, d: int | None, name: str = "at", least: int = 0) -> Array:
-    """``at`` as finite points (m, d), ``least`` or more."""
+    """``at`` as at least ``least`` finite points (m, d)."""
     found = as_points(at, d, name)
     if len(found) < least:
         raise InvalidInput(f"{name} must have at least {least} row{'s' * (least > 1)}; got {len(found)}.")
@@ -75,7 +75,7 @@ def points(at: Any, d: int | None, name: str = "at", least: int = 0) -> Array:
 
 
 def place(model: object, x: Any, at: Any) -> tuple[Array, Array]:
-    """``x`` (d,) and ``at`` (m, d), of as many columns as ``model`` has, or as each other where it does not say."""
+    """``x`` (d,) and ``at`` (m, d), checked to have the columns of ``model``, or each other's if it does not say."""
     found = point(x, columns(model))
     return found, points(at, len(found))
 
@@ -89,7 +89,7 @@ def variance(value: Any, name: str) -> float:
 
 
 def at_least_zero(value: Any, name: str) -> float:
-    """A number that may be zero, not below."""
+    """``value`` as a finite float that is zero or positive."""
     found = finite(value, name)
     if found < 0.0:
         raise InvalidInput(f"{name} must be zero or more; got {value!r}.")
@@ -97,7 +97,7 @@ def at_least_zero(value: Any, name: str) -> float:
 
 
 def in_cube(x: Any, d: int | None) -> Array:
-    """A point (d,) of the unit cube."""
+    """``x`` as a point (d,) of the unit cube."""
     found = point(x, d)
     if found.min(initial=0.0) < 0.0 or found.max(initial=0.0) > 1.0:
         raise InvalidInput(f"x must be a point of the unit cube; got {found.tolist()}.")
@@ -121,7 +121,7 @@ def share(value: Any, name: str) -> float:
 
 
 def results(data: Any, d: int) -> Data:
-    """``data`` with finite results, one or more, in ``d`` columns."""
+    """``data`` with at least one result, all finite, in ``d`` columns."""
     if not isinstance(data, Data):
         raise InvalidInput(f"data must be believer.plugins.Data(X, y); got {type(data).__name__}.")
     X, y, _ = learnable(data, "a Gaussian process")
@@ -139,7 +139,7 @@ def process(model: object) -> GaussianProcess:
 
 
 def exact_process(model: object) -> GPModel:
-    """``model``, an exact Gaussian process: one whose lies do to the variance what [paper] Eq. 2 says."""
+    """``model``, an exact Gaussian process, for which [paper] Eq. 2 gives the variance after a lie."""
     if not isinstance(model, GPModel):
         raise MissingCapability(
             f"this holds for an exact Gaussian process; got {type(model).__name__}. Use a model that GP fitted."
@@ -151,8 +151,8 @@ def conditionable(model: object) -> None:
     """Raise MissingCapability unless ``model`` can be conditioned."""
     if not isinstance(model, Conditionable):
         raise MissingCapability(
-            f"this needs a model that can be conditioned, predict(X) and condition(data); got {type(model).__name__}, "
-            "which has no such methods. Use GP, SparseGP, MQRBF, FixedRBF or LastLayer."
+            f"this needs a model with predict(X) and condition(data); got {type(model).__name__}, which lacks them. "
+            "Use GP, SparseGP, MQRBF, FixedRBF or LastLayer."
         )
 
 

@@ -9,7 +9,7 @@ x₁      the point chosen first
 ℓ       lengthscale; the box is [0, 1]
 ======  ================================================================
 
-Prop. 1 asks for σ_n² > 0. Situations that are written without noise, because it is simpler, fail just so with a little.
+Prop. 1 asks for σ_n² > 0. Some situations have no noise, because that is simpler; they fail with a little noise, too.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from believer_paper.theory.family import Family
 from believer_paper.theory.situation import Situation, before, lie_about
 
 NEAR = 0.1
-"""Points closer than this, in lengthscales, count as near."""
+"""The distance in lengthscales within which points count as near."""
 
 _LINE = 401
 
 
 def line_model(x: Sequence[float], y: Sequence[float], lengthscale: float, noise: float = 0.0) -> GPModel:
-    """A process on a line with SE kernel, σ_f² = 1 and mean zero, in the units of ``y``."""
+    """A Gaussian process on a line with SE kernel, σ_f² = 1 and mean zero, in the units of ``y``."""
     hyper = Hyperparameters("se", frozen([lengthscale]), 1.0, noise)
     return posterior(hyper, np.array(x)[:, None], np.array(y), 0.0, 1.0)
 
@@ -54,13 +54,13 @@ def box_end() -> Situation:
 
 
 def symmetric_valley() -> Situation:
-    """The same inside the box: data that are symmetric about 0.5 put the mean's minimum and x₁ on the same point."""
+    """The same inside the box: data symmetric around 0.5 put the minimum of the mean and x₁ on the same point."""
     model = line_model([0.1, 0.3, 0.7, 0.9], [0.4, 0.2, 0.2, 0.4], 0.2)
     return Situation(model, EI(), Believe(), _data(model), incumbent="data")
 
 
 def large_noise() -> Situation:
-    """UCB, and noise of four prior variances: the lie hardly lowers σ, and x₁ at the end of the box stays the best."""
+    """UCB with noise of four prior variances: the lie hardly lowers σ, and x₁ at the end of the box stays the best."""
     model = line_model([0.3, 0.8], [-1.0, 1.5], 0.5, 4.0)
     return Situation(model, UCB(), Believe(), _data(model))
 
@@ -80,7 +80,7 @@ def flat_in_std() -> Situation:
 def certainty_attracts() -> Situation:
     """PI falls with σ where μ < f⁺ - ξ: believing makes x₁ sure, α rises there from 0.6 to 1, and x₁ is repeated.
 
-    It is [paper] Prop. 3 that says that Prop. 1 covers PI.
+    [paper] Prop. 3 says that Prop. 1 covers PI.
     """
     model = line_model([0.2, 0.45, 0.75], [0.0, 1.0, 0.4], 0.3, 1e-6)
     return Situation(model, PI(0.5), Believe(), _data(model), incumbent="data")
@@ -93,9 +93,9 @@ def pulled_down() -> Situation:
 
 
 def suppressed_but_close() -> Situation:
-    """All that [paper] Prop. 2 asks for (κ > 0.98, σ largest at x₁, SE, no noise), and a next point 0.02 ℓ away.
+    """Everything that [paper] Prop. 2 asks for (κ > 0.98, σ largest at x₁, SE, no noise), and a next point 0.02 ℓ away.
 
-    UCB with a small β follows the mean; that σ is suppressed up to 0.8 ℓ around x₁ does not matter to it.
+    UCB with a small β follows the mean; the suppression of σ up to 0.8 ℓ around x₁ does not matter to it.
     """
     model = line_model([0.0, 1.0], [2.0, 2.0], 0.22)
     return Situation(model, UCB(1e-3), Believe(), _data(model))
@@ -111,7 +111,7 @@ COUNTEREXAMPLES: dict[str, Callable[[], Situation]] = {
     "pulled_down": pulled_down,
     "suppressed_but_close": suppressed_but_close,
 }
-"""Situations in which a statement about distinct or separated points fails; each says which and why."""
+"""Situations in which a statement about distinct or separated points fails; their docstrings say which and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def counterexample(family: Family, tries: int, rng: np.random.Generator) -> Guar
 
 
 def tally(family: Family, tries: int, rng: np.random.Generator) -> Tally:
-    """How often steps 2 and 3 fail in ``tries`` random situations, on a line of 401 points; repeats are confirmed."""
+    """Count how often steps 2 and 3 fail in ``tries`` random situations on 401 points; repeats are confirmed."""
     _one_column(family)
     rises = repeats = near = 0
     for _ in range(whole(tries, "tries", 1)):
@@ -173,7 +173,7 @@ def _on_the_line(situation: Situation, rng: np.random.Generator) -> _Believed:
 
 
 def _repeats(found: Guarantee) -> bool:
-    """A repeat that is more than rounding: where EI is zero all over, every point is as good as the last."""
+    """Whether x₁ is really repeated: if EI is zero everywhere, every point is as good as the last."""
     return not found.moves and not found.exhausted
 
 

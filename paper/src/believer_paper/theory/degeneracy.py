@@ -1,4 +1,4 @@
-"""A model that no lie moves: [paper] Cor. 1, and what it silently assumes.
+"""A model that no lie changes: [paper] Cor. 1, and its unstated assumption.
 
 If predictions stay as they are, *and* α depends on nothing else that a lie changes, *and* the maximizer is
 deterministic, then every point of the batch maximizes the same function by the same steps: all are equal, to the last
@@ -21,14 +21,14 @@ from believer_paper.theory.situation import Situation, request, strategy
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnmovedBatch:
-    """The points (q, d) that Algorithm 1 picks when no lie reaches the model, and f⁺ (q,) at each choice."""
+    """The points (q, d) that Algorithm 1 picks if no lie reaches the model, and f⁺ (q,) at each choice."""
 
     X: Array
     incumbents: Array
 
     @property
     def spread(self) -> float:
-        """The largest distance from the first point; zero where all are the same."""
+        """The largest distance from the first point; zero if all points are the same."""
         return float(np.linalg.norm(self.X - self.X[0], axis=1).max())
 
 

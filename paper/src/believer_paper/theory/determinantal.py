@@ -51,7 +51,7 @@ class LogPenalty:
 def log_penalty(
     model: JointConditionable, x: Array, at: Array, incumbent: float, noise: float | None = None
 ) -> LogPenalty:
-    """All four at ``at`` (m, d) after believing μ(x*) at ``x`` (d,), with f⁺ = ``incumbent`` staying."""
+    """The four values at ``at`` (m, d) after believing μ(x*) at ``x`` (d,), with f⁺ = ``incumbent`` unchanged."""
     arguments.conditionable(model)
     arguments.joint(model)
     x, at = arguments.place(model, x, at)

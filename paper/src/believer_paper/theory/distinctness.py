@@ -1,4 +1,4 @@
-"""Does a lie keep the next point off the last one? [paper] Prop. 1, its three steps, and conditions that do suffice.
+"""Does a lie keep the next point away from the last one? [paper] Prop. 1, its three steps, and sufficient conditions.
 
 ======  ==========================================================================
 symbol  meaning
@@ -51,14 +51,14 @@ ABOVE_THE_NOISE = "room above the noise: somewhere EI exceeds σ_n/√(2π), the
 
 _ROUNDING = 1e-9
 _ROUNDED_STD = 1e-7
-"""What rounding may leave of σ' = 0, over σ_f: a few roots of the machine's precision. EI below it is no evidence."""
+"""The size of σ' = 0 after rounding, over σ_f: a few roots of the machine's precision. EI below it is no evidence."""
 
 _DENSITY_AT_ZERO = 1.0 / np.sqrt(2.0 * np.pi)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guarantee:
-    """A proof's promise about the next point, and a search's finding: x₁ is ``step.x``, the maximizer of α' ``best``.
+    """What a proof promises and what a search finds about the next point: x₁ is ``step.x``, ``best`` maximizes α'.
 
     promise: the condition of this module under which x₁ cannot be chosen again; None if none applies.
     """
@@ -79,33 +79,33 @@ class Guarantee:
 
     @property
     def variance_drops(self) -> bool:
-        """Step 1, at x₁."""
+        """Whether step 1 holds: σ' < σ at x₁."""
         return self.std_after < self.std_before
 
     @property
     def acquisition_drops(self) -> bool:
-        """Step 2, at x₁: α' < α beyond rounding."""
+        """Whether step 2 holds: α' < α at x₁, beyond rounding."""
         return self.value_before - self.value_after > _ROUNDING * self._magnitude
 
     @property
     def moves(self) -> bool:
-        """Step 3: another point is better than x₁ after the lie, beyond rounding."""
+        """Whether step 3 holds: another point is better than x₁ after the lie, beyond rounding."""
         gain = self.best.value - self.value_after
         return gain > _ROUNDING * self._magnitude and not near_any(self.best.x[None, :], self.step.x[None, :])[0]
 
     @property
     def exhausted(self) -> bool:
-        """Whether EI after the lie is nowhere above what rounding leaves of σ: then no point is better than another."""
+        """Whether EI after the lie is zero up to rounding everywhere, so that no point is better than another."""
         return _exhausted(self.step.bound, self.best.x)
 
     @property
     def separation(self) -> float:
-        """Distance from x₁ to the maximizer of α' in the cube; zero when x₁ is still as good as any."""
+        """The distance from x₁ to the maximizer of α' in the cube; zero if x₁ is still as good as any point."""
         return float(np.linalg.norm(self.best.x - self.step.x)) if self.moves else 0.0
 
     @property
     def lengthscales(self) -> float | None:
-        """The same in lengthscales; None for a model that has none."""
+        """The same distance in lengthscales; None for a model that has none."""
         model = self.situation.model
         if not isinstance(model, Scaled):
             return None
@@ -126,7 +126,7 @@ class Guarantee:
 
 
 def guarantee(situation: Situation, rng: np.random.Generator) -> Guarantee:
-    """Choose x₁, lie about it, and look where the acquisition is largest then; with the proof that applies, if any.
+    """Choose x₁, lie about it, and search for the maximizer of α'; report the proof that applies, if any.
 
     A situation in which x₁ stays the maximizer (``moves`` is False) is a counterexample to [paper] Prop. 1, if the
     acquisition does not fall with σ. "Elsewhere" is settled by a search, so a repeat is as sure as that search.
@@ -174,7 +174,7 @@ def ceiling(noise: float) -> float:
 
 
 def _improvement(bound: PointwiseObjective, x: Array) -> float:
-    """EI at ``x`` (d,), also where the acquisition is its logarithm."""
+    """EI at ``x`` (d,), also if the acquisition function is its logarithm."""
     at = bound.model.predict(x[None, :])
     acquisition = bound.acquisition
     xi = acquisition.xi if isinstance(acquisition, EI | LogEI) else 0.0

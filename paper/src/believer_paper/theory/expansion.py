@@ -1,4 +1,4 @@
-"""How much does EI change after a lie? [paper] Eq. 17 to first order, and exactly; what each lie's mean term does.
+"""How much does EI change after a lie? [paper] Eq. 17 to first order, and exactly; the effect of each lie's mean term.
 
 ======  ========================================================  ======
 symbol  meaning                                                   shape
@@ -39,7 +39,7 @@ from believer_paper.theory.rank_one import RankOne, conditioned, rank_one
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """ΔEI at m points: its two terms of first order, and exactly; all (m,)."""
+    """ΔEI at m points: its two first-order terms and its exact value; all (m,)."""
 
     mean_term: Array
     variance_term: Array

@@ -1,4 +1,4 @@
-"""Small random situations of one kind, for searches and for laws that are tested on many.
+"""Small random situations of one kind, for searches and for laws that are tested on many of them.
 
 ======  =====================================================
 symbol  meaning
@@ -29,7 +29,7 @@ _NUGGET = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Gaussian processes at their true hyperparameters in ``dim`` columns, 3 to 3 + 3 dim results; ``noise`` is ν."""
+    """Gaussian processes with known hyperparameters in ``dim`` columns, with 3 to 3 + 3 dim results; ``noise`` is ν."""
 
     acquisition: PerPoint = field(default_factory=EI)
     lie: Lie = field(default_factory=Believe)
@@ -46,7 +46,7 @@ class Family:
         whole(self.dim, "dim", 1)
 
     def draw(self, rng: np.random.Generator) -> Situation:
-        """One situation of the family."""
+        """Draw a situation of the family."""
         n = int(rng.integers(3, 4 + 3 * self.dim))
         lengthscales = np.exp(rng.uniform(np.log(0.1), np.log(0.5), self.dim)) * np.sqrt(self.dim)
         X = latin_hypercube(n, self.dim, rng)

@@ -1,4 +1,4 @@
-"""Does believing leave the mean where it is? [paper] Lemma 1, and three ways to break it.
+"""Does believing leave the mean unchanged? [paper] Lemma 1, and three ways to break it.
 
 ======  =====================================================  ======
 symbol  meaning                                                shape
@@ -38,7 +38,7 @@ from believer_paper.theory.rank_one import conditioned
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Believed:
-    """Predictions at m points before a believed value, and after it by three ways of taking it in."""
+    """Predictions at m points before a believed value, and after three ways to update the model with it."""
 
     before: Prediction
     conditioned: Prediction
@@ -49,7 +49,7 @@ class Believed:
 
     @property
     def ways(self) -> dict[str, Prediction]:
-        """The prediction of each way afterwards."""
+        """The predictions after the update, by way."""
         return {"condition": self.conditioned, "restandardize": self.restandardized, "refit": self.refitted}
 
     @property
@@ -60,7 +60,7 @@ class Believed:
 
     @property
     def rises(self) -> dict[str, float]:
-        """The most by which σ rises, as a share of what it was; at most rounding where it never does."""
+        """The largest relative rise of σ for each way; it is at most rounding if σ never rises."""
         return {name: float((way.std / self.before.std - 1.0).max()) for name, way in self.ways.items()}
 
 
@@ -74,7 +74,7 @@ def mean_shift(model: Conditionable, x: Array, at: Array) -> Array:
 
 
 def restandardized(model: GaussianProcess, data: Data, x: Array, lie: float) -> GPModel:
-    """The same hyperparameters on data and lie, with y standardized anew: what normalizing y at every fit does."""
+    """The model of data and lie with the same hyperparameters and y standardized again, as at every fit."""
     hyper = arguments.process(model).hyper
     x = arguments.point(x, arguments.columns(model))
     data = arguments.results(data, len(x))

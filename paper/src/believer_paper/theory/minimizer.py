@@ -74,16 +74,16 @@ class Local:
         return np.maximum(rates[::-1], 0.0), axes[:, ::-1]
 
     def place_covariance(self) -> Array:
-        """H⁻¹ C H⁻¹ = Σ λ e eᵀ (d, d): what is not known of the minimizer's place; zero in columns that are not free.
+        """H⁻¹ C H⁻¹ = Σ λ e eᵀ (d, d): the covariance of the minimizer's place; zero in columns that are not free.
 
-        Of a model that was told f(x), it is what is still not known then.
+        If the model was conditioned on f(x), this is the covariance that remains.
         """
         rates, axes = self.axes()
         covariance: Array = (axes * rates) @ axes.T
         return covariance
 
     def predict(self, steps: Array) -> tuple[Array, Array]:
-        """Mean and std (m,) at x + ``steps`` (m, d), by Eq. 1."""
+        """The mean and the std (m,) at x + ``steps`` (m, d), by Eq. 1."""
         mean = self.mean + steps @ self.slope + 0.5 * np.einsum("ij,jk,ik->i", steps, self.curvature, steps)
         tilted = 2.0 * steps @ self.tilt + np.einsum("ij,jk,ik->i", steps, self.spread, steps)
         return mean, np.sqrt(np.maximum(self.std**2 + tilted, 0.0))
@@ -115,7 +115,7 @@ def local(model: GPModel, x: Array) -> Local:
 
 
 def slope_covariance(model: GPModel, x: Array) -> Array:
-    """Posterior covariance (1 + d, 1 + d) of f and its slope at ``x`` (d,), in the units of y.  O(d N²).
+    """The posterior covariance (1 + d, 1 + d) of f and its slope at ``x`` (d,), in the units of y.  O(d N²).
 
     From ∂k/∂x = -h (x - x') / ℓ² and, at one and the same point, ∂²k/∂x∂x' = h(0) / ℓ² ([Rasmussen2006] section 9.4).
     """

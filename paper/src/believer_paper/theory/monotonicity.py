@@ -50,14 +50,15 @@ class Fall:
 
 @dataclass(frozen=True, slots=True)
 class Monotonicity:
-    """``kind``: "increasing", "non-decreasing" or "not monotone" in σ; the steepest ``fall`` that was found, if any."""
+    """How an acquisition depends on σ: its ``kind``, "increasing", "non-decreasing" or "not monotone", and the steepest
+    ``fall`` that was found, if any."""
 
     kind: str
     fall: Fall | None
 
 
 def slope(acquisition: PerPoint, mean: Array, std: Array, incumbent: float) -> Array:
-    """∂α/∂σ (m,) by the acquisition's own formula."""
+    """The slope ∂α/∂σ (m,), by the acquisition's own formula."""
     return acquisition.pointwise(mean, std, incumbent).by_std
 
 
@@ -79,8 +80,8 @@ def exact_sign(acquisition: PerPoint, mean: Array, incumbent: float) -> IntArray
 def monotonicity(acquisition: PerPoint, incumbent: float = 0.0, scale: float = 1.0) -> Monotonicity:
     """The monotonicity of an acquisition by its values: means within 100 ``scale`` of f⁺, stds of 0.001-1000 ``scale``.
 
-    "increasing" where no step of the grid falls and some step rises at every mean; differences below rounding count
-    as none, so an acquisition is called increasing if nothing speaks against it.
+    It is "increasing" if no step of the grid falls and some step rises at every mean. Differences below rounding do not
+    count, so an acquisition is called increasing if there is no evidence against it.
     """
     incumbent, scale = finite(incumbent, "incumbent"), arguments.above_zero(scale, "scale")
     means = incumbent + scale * _GAPS

@@ -1,4 +1,4 @@
-"""Models that are sure of their minimum, and how far apart strategies put two points around it.
+"""Models that are sure of their minimum, and the distance that strategies put between two points around it.
 
 ======  ==================================================================  ======
 symbol  meaning                                                             shape
@@ -49,7 +49,7 @@ PAIRS: dict[str, Strategy] = {
     "q-EI": QEI(samples=512, smoothing=None, climb=LBFGSSettings(max_rounds=200, gradient_tol=1e-8, value_tol=1e-12)),
     "Thompson": Thompson(),
 }
-"""Strategies that are compared; f⁺ is the believed one."""
+"""The strategies that are compared; f⁺ is the believed one."""
 
 QEI_STEP = 2.0 * math.sqrt(2.0 / math.pi)
 THOMPSON_MEDIAN = 2.0 * 0.476936276204469873
@@ -61,7 +61,7 @@ _INSIDE = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """k batches of two, each on a model of its own; all lengths in lengthscales."""
+    """k batches of two, each on a different model; all lengths are in lengthscales."""
 
     place: Array
     """c₀/H along e (k,)"""
@@ -75,7 +75,7 @@ class Pairs:
 
 
 def pairs(n: int, noise: float, tries: int, rng: np.random.Generator, kernel: str = "matern52", dim: int = 1) -> Pairs:
-    """``tries`` random models of ``n`` results, the mean's minimum inside of the box; and a batch of two on each."""
+    """Draw ``tries`` random models of ``n`` results whose mean has its minimum inside the box; a batch of two each."""
     rows, distances = [], []
     arguments.variance(noise, "noise")
     if kernel not in KERNELS:
@@ -95,11 +95,11 @@ def pairs(n: int, noise: float, tries: int, rng: np.random.Generator, kernel: st
 
 
 def sure_model(kernel: str, dim: int, place: float, rng: np.random.Generator) -> GPModel:
-    """A process whose results are a tilted parabola, so tall that c/H along e is ``place`` lengthscales.
+    """A Gaussian process whose results are a tilted parabola, so steep that c/H along e is ``place`` lengthscales.
 
-    What the process does not know depends on where results are, not on how tall they are: taller ones make it surer.
-    None is within half a lengthscale of the parabola's center: what two close results know of the slope between them
-    says little of it beyond them, and the expansion is good for less than their distance.
+    The variance depends on the places of the results and not on their values: a steeper parabola makes the model surer.
+    No result is within half a lengthscale of the parabola's center: two close results determine the slope between them
+    but not beyond them, and the expansion would hold only for less than their distance.
     """
     center, tilt = rng.uniform(0.4, 0.6, dim), rng.standard_normal((dim, dim))
     lengthscales = frozen(rng.uniform(0.3, 0.5, dim) * math.sqrt(dim))

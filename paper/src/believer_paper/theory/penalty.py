@@ -1,4 +1,4 @@
-"""A lie as a penalty on EI: ψ of [paper] Eq. 4, as printed and exact, and Local Penalization beside it.
+"""A lie as a penalty on EI: ψ of [paper] Eq. 4, as printed and exact, compared with Local Penalization.
 
 ======  ==================================================================  ======
 symbol  meaning                                                             shape
@@ -41,7 +41,7 @@ from believer_paper.theory.rank_one import conditioned, observation_noise
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImplicitPenalty:
-    """The effect of a lie on EI at m points: ψ as printed, ρ, exact ψ; and φ_LP. All (m,), NaN where not defined."""
+    """The effect of a lie on EI at m points: ψ as printed, ρ, exact ψ, and φ_LP. All (m,), NaN where not defined."""
 
     distance: Array
     z: Array
@@ -75,7 +75,7 @@ def distances(model: GaussianProcess, x: Array, at: Array) -> Array:
 
 
 def printed_radicand(model: GaussianProcess, x: Array, at: Array) -> Array:
-    """1 - σ_f⁴ exp(-r²) / (σ²(x) (σ²(x*) + σ_n²)) (m,): [paper] Eq. 4 takes its root, with SE whatever the kernel."""
+    """1 - σ_f⁴ exp(-r²) / (σ²(x) (σ²(x*) + σ_n²)) (m,), whose root is [paper] Eq. 4, with SE for any kernel."""
     prior = (model.hyper.signal * model.scale**2) ** 2 * np.exp(-(distances(model, x, at) ** 2))
     denominator = float(model.predict(x[None, :]).std[0]) ** 2 + observation_noise(model)
     radicand: Array = 1.0 - prior / (model.predict(at).std ** 2 * denominator)
@@ -90,13 +90,13 @@ def printed_penalty(model: GaussianProcess, x: Array, at: Array) -> Array:
 
 
 def local_penalty(distance: npt.ArrayLike) -> Array:
-    """φ_LP = 1 - exp(-r²/2): the paper's Local Penalization, at distances in lengthscales, of their shape."""
+    """φ_LP = 1 - exp(-r²/2), the paper's Local Penalization, at distances in lengthscales; the shape is theirs."""
     penalized: Array = -np.expm1(-0.5 * arguments.numbers(distance, "distance", infinite=True) ** 2)
     return penalized
 
 
 def penalty(model: GaussianProcess, x: Array, at: Array, incumbent: float) -> ImplicitPenalty:
-    """Believe μ(x*) at ``x`` (d,), and compare EI at ``at`` (m, d) before and after, f⁺ = ``incumbent`` staying."""
+    """Believe μ(x*) at ``x`` (d,), and compare EI at ``at`` (m, d) before and after, with f⁺ = ``incumbent`` fixed."""
     arguments.process(model)
     x, at = arguments.place(model, x, at)
     incumbent = finite(incumbent, "incumbent")

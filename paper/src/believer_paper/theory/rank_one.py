@@ -1,4 +1,4 @@
-"""The effect of one pseudo-observation on predictions: [paper] Eq. 1-2 and 12, beside the model's own conditioning.
+"""The effect of one pseudo-observation on predictions: [paper] Eq. 1-2 and 12, and the model's own conditioning.
 
 ======  ===============================================================  ======
 symbol  meaning                                                          shape
@@ -34,7 +34,7 @@ _BLOCK = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankOne:
-    """Predictions at m points before a lie, and all that is needed to know them after it."""
+    """Predictions at m points before a lie, and all that determines them after it."""
 
     mean: Array
     variance: Array
@@ -78,14 +78,17 @@ class RankOne:
 
 
 def observation_noise(model: object) -> float:
-    """σ_n² of a Gaussian process, exact or sparse, in the squared units of y; other models must be told it."""
+    """σ_n² of a Gaussian process, exact or sparse, in the squared units of y; MissingCapability for other models."""
     if not isinstance(model, arguments.GaussianProcess):
-        raise MissingCapability(f"the noise of {type(model).__name__} is not known; pass it as noise=...")
+        raise MissingCapability(
+            f"the noise variance must be known, as it is for GP and SparseGP; got {type(model).__name__}. "
+            "Pass it as noise=..."
+        )
     return model.hyper.noise * model.scale**2
 
 
 def noise_of(model: object, noise: float | None) -> float:
-    """``noise``, or the model's own where it is None."""
+    """``noise``, or the model's own if it is None."""
     return observation_noise(model) if noise is None else arguments.variance(noise, "noise")
 
 
@@ -112,7 +115,7 @@ def rank_one(model: Joint, x: Array, lie: float, at: Array, noise: float | None 
 
 
 def conditioned(model: Conditionable, x: Array, lie: float, at: Array) -> Prediction:
-    """The exact counterpart: what the model predicts at ``at`` (m, d) once conditioned on ``lie`` at ``x`` (d,)."""
+    """The exact counterpart: the model's predictions at ``at`` (m, d) after conditioning on ``lie`` at ``x`` (d,)."""
     arguments.conditionable(model)
     x, at = arguments.place(model, x, at)
     return model.condition(Data(x[None, :], np.array([finite(lie, "lie")]))).predict(at)

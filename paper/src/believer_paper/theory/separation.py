@@ -1,4 +1,4 @@
-"""How far is the next point once the model is sure? 1.22 standard deviations of the minimizer's place.
+"""The distance to the next point once the model is sure: 1.22 standard deviations of the minimizer's place.
 
 ======  ==================================================================  ======
 symbol  meaning                                                             shape
@@ -54,7 +54,7 @@ from believer_paper.theory.situation import strongest
 _TINY = 1e-12
 _SHORT = 0.1
 _SCALES = (-1.8, -1.2, -0.6, 0.6, 1.2, 1.8)
-"""Where the expansion is asked to hold, along every axis, in standard deviations of the place."""
+"""The distances, along every axis, at which the expansion must hold, in standard deviations of the place."""
 
 _AROUND = 12
 _REACH = 2.5
@@ -96,13 +96,13 @@ class Separation:
 
     @property
     def law(self) -> Array:
-        """1.224 √λ e (d,), Eq. 3: the step without slope, noise and gap. It may as well be taken backwards."""
+        """1.224 √λ e (d,), Eq. 3: the step without slope, noise and gap. The opposite step is as good."""
         law: Array = standard_step()[0] * np.sqrt(self.rate) * self.axis
         return law
 
     @property
     def law_gain(self) -> float:
-        """0.2025 λ, Eq. 3."""
+        """The gain 0.2025 λ of that step, Eq. 3."""
         return standard_step()[1] * self.rate
 
     @property
@@ -112,20 +112,20 @@ class Separation:
 
     @property
     def floor(self) -> float:
-        """σ₀/λ: with √(2/π) = 0.798 or more, and b = 0, the point is repeated."""
+        """σ₀/λ: if it is √(2/π) = 0.798 or more, and b = 0, the point is repeated."""
         return self.around.std / self.rate if self.rate > 0.0 else float("inf")
 
 
 def next_step(
     model: GPModel, x: Array | None = None, lie: float | None = None, incumbent: float | None = None
 ) -> Separation:
-    """Lie about ``x`` (d,), and say where EI is largest around it afterwards.  O(d N²).
+    """Lie about ``x`` (d,), and find where EI is largest around it afterwards.  O(d N²).
 
     x: None is the minimizer of the mean. lie: None believes the mean. incumbent: f⁺ after the lie; None is the mean at
-    x then, which it is for Kriging Believer with the believed f⁺ if no result is better. Columns in which x lies at an
-    end of the box, the mean falling outwards, stay as they are. No step is expected where all do, or where rounding
-    leaves nothing of C. The step knows no box, and with a large ``strain`` means nothing. InvalidInput if the mean
-    does not curve upwards.
+    x after the lie, as for Kriging Believer with the believed f⁺ if no result is better. Columns in which x lies at an
+    end of the box, with a mean that falls outwards, stay as they are. The step is zero if all columns stay, or if C is
+    zero up to rounding. The step ignores the box, and means nothing if ``strain`` is large. Raises InvalidInput if the
+    mean does not curve upwards.
     """
     arguments.exact_process(model)
     x = believed_minimizer(model) if x is None else arguments.in_cube(x, arguments.columns(model))
@@ -146,8 +146,8 @@ def next_step(
 def exact_step(found: Separation, rng: np.random.Generator) -> Array:
     """The exact counterpart of ``found.step`` (d,): to the maximizer of EI in the unit cube after the lie.
 
-    Climbs from points around x at distances of the law's order, drawn with ``rng``, and then the search that all other
-    propositions are checked by. A step shorter than 1e-6 is none.
+    This climbs from points around x at distances of the law's order, drawn with ``rng``, and then uses the search of
+    all other propositions. A step shorter than 1e-6 counts as zero.
     """
     around, d = found.around, len(found.axis)
     bound, box = PointwiseObjective(LogEI(), found.believed, found.incumbent), Box.cube(d)

@@ -1,11 +1,11 @@
-"""One step of [paper] Algorithm 1 as a value: what a point was chosen by, and what a lie about it does.
+"""One step of [paper] Algorithm 1 as a value: the choice of a point, and the effect of a lie about it.
 
 ======  ==================================================================
 symbol  meaning
 ======  ==================================================================
 x₁, ỹ   the point that was chosen, and the lie about it
 α, α'   acquisition before the lie, and after it
-f⁺      incumbent: over real results ("data"), or over lies too ("believed")
+f⁺      incumbent: over real results ("data"), or also over lies ("believed")
 ======  ==================================================================
 """
 
@@ -31,7 +31,7 @@ _LINE = 2001
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Situation:
-    """A model of ``data``, an acquisition, a lie, the box (None: the unit cube), and which f⁺ counts."""
+    """A model of ``data``, an acquisition, a lie, the box (None means the unit cube), and the kind of f⁺."""
 
     model: Conditionable
     acquisition: PerPoint
@@ -52,7 +52,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """The ``lie`` about ``x`` (d,), and the acquisition on the model that believes it."""
+    """The ``lie`` about ``x`` (d,), and the acquisition on the model after it."""
 
     x: Array
     lie: float
@@ -78,12 +78,12 @@ def request(situation: Situation, q: int, randomness: Randomness, maximizer: Max
 
 
 def strategy(situation: Situation, update: str = "condition") -> PseudoObservations:
-    """The strategy that tells this situation's lie."""
+    """The strategy with this situation's lie."""
     return PseudoObservations(situation.lie, update, situation.incumbent)
 
 
 def before(situation: Situation) -> PointwiseObjective:
-    """α: what the first point is chosen by."""
+    """The acquisition α that chooses the first point."""
     asked, liar = request(situation, 1, lambda *_: np.random.default_rng(0)), strategy(situation)
     return _surface(situation, liar.begin(asked).view(asked))
 
@@ -104,8 +104,8 @@ def lie_about(situation: Situation, x: Array, rng: np.random.Generator) -> Step:
 def strongest(bound: PointwiseObjective, region: Region, near_best: Array, rng: np.random.Generator) -> Maximum:
     """The maximizer over the box, as surely as a search can find it.
 
-    The library's own maximizer, started also from ``around`` (k, d); then the points it was started from, every corner
-    of a box of up to ten columns, and a dense line where there is only one column.
+    This is the library's own maximizer, which also starts from ``near_best`` (k, d); it is compared with these starts,
+    with every corner of a box of up to ten columns, and with a dense line if there is only one column.
     """
     none = np.zeros((0, region.dim))
     climbed = maximizer_for(bound, None).maximize(bound, Search(region, region.project(near_best), none), rng)

@@ -1,4 +1,4 @@
-"""How far does a lie suppress the variance? [paper] Prop. 2 and Eq. 3, a bound that holds, and the exact radius.
+"""The distance up to which a lie suppresses the variance: [paper] Prop. 2, Eq. 3, a valid bound, the exact radius.
 
 ======  ====================================================================  ======
 symbol  meaning                                                               shape
@@ -46,7 +46,7 @@ _KNOWN = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suppression:
-    """Radii in lengthscales at one point: as printed (NaN where Eq. 3 is not defined), bound to hold, exact (k,)."""
+    """Radii in lengthscales at one point: as printed (NaN if Eq. 3 is not defined), a valid bound, and exact (k,)."""
 
     kappa: float
     noise: float
@@ -76,7 +76,7 @@ def printed_radius(kappa: float, tau: float, noise: float = 0.0) -> float:
 
 
 def guaranteed_radius(kappa: float, tau: float, noise: float = 0.0, kernel: str = "se") -> float:
-    """c⁻¹(√(1 - κ + τ (κ + ν))) in lengthscales: no lie suppresses by less than τ within it. Zero where that is all."""
+    """c⁻¹(√(1 - κ + τ (κ + ν))) in lengthscales, a radius within which every lie suppresses by τ or more."""
     if kernel not in KERNELS:
         raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}; got {kernel!r}.")
     left, tau, nu = arguments.share(kappa, "kappa"), arguments.share(tau, "tau"), arguments.variance(noise, "noise")
@@ -94,8 +94,8 @@ def guaranteed_radius(kappa: float, tau: float, noise: float = 0.0, kernel: str 
 def exact_radius(model: GPModel, x: Array, tau: float, directions: Array, reach: float = 6.0) -> Array:
     """r_τ (k,) along rays from ``x`` (d,): where F first falls below τ, by bisection on the exact share.
 
-    directions: (k, d), in lengthscales, of any length. reach: how far to look; a ray on which F stays above τ gets it.
-    Rays may leave the unit cube, where the model is defined too.
+    directions: (k, d), in lengthscales, of any length. reach: the largest distance, which a ray gets if F stays above
+    τ. Rays may leave the unit cube, where the model is also defined.
     """
     arguments.exact_process(model)
     x = arguments.point(x, arguments.columns(model))
@@ -107,7 +107,7 @@ def exact_radius(model: GPModel, x: Array, tau: float, directions: Array, reach:
 
 
 def suppression(model: GPModel, x: Array, tau: float = 0.5, directions: Array | None = None) -> Suppression:
-    """The three radii at ``x`` (d,); ``directions`` are both ways along every axis unless given."""
+    """The three radii at ``x`` (d,); the default ``directions`` are both directions of every axis."""
     arguments.exact_process(model)
     x = arguments.point(x, arguments.columns(model))
     rays = np.vstack([np.eye(len(x)), -np.eye(len(x))]) if directions is None else directions
@@ -124,7 +124,7 @@ def suppression(model: GPModel, x: Array, tau: float = 0.5, directions: Array | 
 def shares(model: GPModel, x: Array, at: Array) -> Array:
     """F (m,) at ``at`` (m, d) for a lie about ``x`` (d,).
 
-    NaN at data without noise: nothing is left of the variance there, and a share of nothing is rounding.
+    It is NaN at data without noise, where the variance is zero and a share of it would be rounding.
     """
     update = rank_one(model, x, 0.0, at)
     known = update.variance <= _KNOWN * model.hyper.signal * model.scale**2

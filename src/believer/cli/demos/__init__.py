@@ -9,4 +9,4 @@ from believer.cli.demos.simulation import SIMULATION
 __all__ = ["DEMOS", "Demo"]
 
 DEMOS: dict[str, Demo] = {demo.name: demo for demo in (REACTION, CLASSIFIER, SIMULATION, FUNCTION)}
-"""By name; the first is the one that is shown by default."""
+"""The demos by name; the first one is the default."""

@@ -21,7 +21,7 @@ def value(params: dict[str, Any]) -> dict[str, float]:
 
 
 def gap(optimizer: Optimizer) -> str | None:
-    """How far the best value is from the optimum, and in which basin."""
+    """A sentence on the distance of the best value from the optimum, and on its basin."""
     if optimizer.best is None:
         return None
     best = optimizer.best[1]

@@ -20,7 +20,7 @@ from believer.space import Categorical, Int, Space
 from believer.study.goal import AtLeast, Maximize
 
 SEED = 2026
-"""Of the factors of solvents and bases, and of the errors of measurement."""
+"""The seed of the factors of solvents and bases, and of measurement errors."""
 
 SOLVENTS = ("DMF", "DMSO", "acetonitrile", "dioxane", "toluene", "ethanol")
 BASES = ("K2CO3", "Cs2CO3", "Et3N", "DBU")

@@ -62,7 +62,7 @@ def simulate(params: dict[str, Any]) -> dict[str, float]:
 
 
 def crashes(optimizer: Optimizer) -> str | None:
-    """How many simulations stopped."""
+    """The number of simulations that crashed."""
     count = optimizer.counts.failed
     crashed = "No simulation" if count == 0 else f"{count} of {optimizer.counts.answered} simulations"
     learned = "; the model has learned where" if count else ""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.integrations.skopt.space import Number
+from believer.integrations.skopt.space import Numeric
 
 
 class EarlyStopper:
@@ -27,7 +27,7 @@ class DeltaXStopper(EarlyStopper):
 
     def _criterion(self, result: Any) -> Any:
         last = zip(result.space, *result.x_iters[-2:], strict=True) if len(result.x_iters) > 1 else None
-        return last and sum(abs(a - b) if isinstance(dim, Number) else a != b for dim, a, b in last) < self.delta
+        return last and sum(abs(a - b) if isinstance(dim, Numeric) else a != b for dim, a, b in last) < self.delta
 
 
 class DeltaYStopper(EarlyStopper):

@@ -10,7 +10,7 @@ from scipy.optimize import OptimizeResult
 from believer.arrays import shown
 from believer.errors import InvalidInput, MissingExtra
 from believer.integrations.skopt.optimizer import expected_minimum, last_model
-from believer.integrations.skopt.space import Number, Space, one_of
+from believer.integrations.skopt.space import Numeric, Space, one_of
 from believer.plot.data import Axis, axes_of
 from believer.plot.figure import dress
 
@@ -65,7 +65,7 @@ def plot_gaussian_process(
     """
     res = _after(res, n_calls)
     _warn_of(others)
-    if res.space.n_dims != 1 or not isinstance(res.space.dimensions[0], Number):
+    if res.space.n_dims != 1 or not isinstance(res.space.dimensions[0], Numeric):
         raise InvalidInput(f"plot_gaussian_process draws functions of one number; the space is {res.space}.")
     axis = axes_of(res.space.engine, most=n_points)[0]
     x, columns = axis.at, axis.rows
@@ -155,7 +155,7 @@ def _draw_matrix(result: Any, star: Any, ylabel: str, draw: Any, plot_dims: Any 
     _warn_of(others)
     names, axes, columns = result.space.dimension_names, axes_of(result.space.engine), []
     for dim, values in zip(result.space, zip(*result.x_iters, star, strict=True), strict=True):
-        columns.append(values if isinstance(dim, Number) else [dim.categories.index(value) for value in values])
+        columns.append(values if isinstance(dim, Numeric) else [dim.categories.index(value) for value in values])
     varied = [i for i, axis in enumerate(axes) if not axis.is_constant]
     chosen = varied if plot_dims is None else [names.index(d) if d in names else d for d in plot_dims]
     k = len([one_of(i, range(len(names)), "a name or an index in plot_dims") for i in chosen])

@@ -93,7 +93,7 @@ class BayesSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     @property
     def total_iterations(self) -> int:
-        """How many candidates are tried in all spaces together."""
+        """The number of candidates that are tried in all spaces together."""
         return sum(n_iter for _, n_iter in _pairs(self.search_spaces, self.n_iter))
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, callback: Any = None, **fit_params: Any) -> Self:

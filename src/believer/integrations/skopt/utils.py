@@ -5,7 +5,7 @@ from typing import Any
 
 from believer.errors import InvalidInput
 from believer.integrations.skopt import optimizer
-from believer.integrations.skopt.space import Number, Space
+from believer.integrations.skopt.space import Numeric, Space
 
 OptimizeResult, expected_minimum, dump = optimizer.OptimizeResult, optimizer.expected_minimum, optimizer.dump
 use_named_args, load = optimizer.use_named_args, optimizer.load
@@ -32,7 +32,7 @@ def normalize_dimensions(dimensions: Any) -> Space:
     """The space of these ``dimensions``, numbers from 0 to 1 to a model."""
     space = Space(dimensions)
     for dim in space:
-        if isinstance(dim, Number):
+        if isinstance(dim, Numeric):
             dim.transform = "normalize"
     return space
 

@@ -14,7 +14,7 @@ from believer.plot.data.source import Source, StudyLike, study_of
 from believer.study.goal import AtLeast, AtMost, Between
 
 HYPERVOLUME = "hypervolume"
-"""What is drawn of several objectives: how much the results dominate, up to the reference point."""
+"""The quantity that is drawn for several objectives: the volume that the results dominate, up to the reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Convergence:
 
     @property
     def regret(self) -> Array:
-        """How far the best so far is from the optimum, (n,); InvalidInput if that is not known."""
+        """The distance of the best so far from the optimum, (n,); InvalidInput if the optimum is not known."""
         if self.optimum is None:
             raise InvalidInput("the regret is the distance from the optimum: pass optimum=.")
         return np.abs(self.best - self.optimum)

@@ -36,7 +36,7 @@ from believer.study.recommendation import NORMAL_95
 from believer.surrogates.protocols import Joint, Sampling, Scaled
 
 MAX_SAMPLES, MIN_SAMPLES, _WORK = 128, 8, 5e9
-"""How many points an average is over, and how much work all of its predictions may be."""
+"""Bounds of the number of points in an average, and of the work of all of its predictions."""
 
 _DRAWS = 512
 _NOWHERE = 2.0
@@ -349,7 +349,7 @@ def _curve(source: Source, outcome: str, axis: Axis, Z: Array, through: dict[str
 
 
 def nearness(source: Source, outcome: str, X: Array, x: Array, across: tuple[Axis, ...]) -> Array:
-    """How near points are to a slice, from 0 to 1, (n,): exp(-2 r²), r their distance from it in lengthscales.
+    """The nearness of points to a slice, from 0 to 1, (n,): exp(-2 r²), where r is the distance in lengthscales.
 
     Parameters
     ----------

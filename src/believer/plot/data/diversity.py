@@ -1,4 +1,4 @@
-"""How far apart the points of each batch lie, beside random points, and how far from what was evaluated before."""
+"""Distances within each batch, compared with random points, and distances from earlier evaluations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Diversity:
 
 
 def diversity(study: StudyLike) -> Diversity:
-    """How diverse the batches of a study are.
+    """The diversity of a study's batches.
 
     Parameters
     ----------

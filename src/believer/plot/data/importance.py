@@ -35,16 +35,16 @@ MAX_RESULTS = 600
 """Likelihoods of more results take too long for intervals of lengthscales."""
 
 _WORK = 5e10
-"""Of all predictions by permutation: with many results, some of them are shuffled and predicted."""
+"""The bound of work for permutation importance: with many results, only some of them are shuffled and predicted."""
 
 _MIN_POINTS, _MAX_POINTS, _RELEVANCE_WORK = 16, 256, 2e9
-"""How parameters are put in order: by predictions at so many points, within so much work."""
+"""Bounds of the number of points and of the work of predictions that order parameters by importance."""
 
 _NOTHING = 1e-6
-"""A smaller share of the variance is none."""
+"""A smaller share of the variance counts as zero."""
 
 _WIDEST = 4.0
-"""How far an interval of log ℓ is looked for, to either side."""
+"""The largest half-width of an interval of log ℓ that is searched for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -41,7 +41,7 @@ _NAMES = {
     "EHVI": "expected hypervolume improvement",
     "feasibility": "probability of feasibility",
 }
-"""What acquisitions are called where they are drawn."""
+"""Names of acquisition functions in figures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -92,7 +92,7 @@ class Source:
         return self.study.history(self.settings) if self._history is None else self._history
 
     def with_history(self, history: History) -> Source:
-        """The same study, with models that learn another history: one that says of which fit they are.
+        """The study with models that learn another history, which says by which fit they were made.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class Source:
 
 
 StudyLike: TypeAlias = Optimizer | Result | Study | Source | str | os.PathLike[str]
-"""What every figure takes."""
+"""The kinds of arguments that every figure takes."""
 
 
 def study_of(study: StudyLike) -> Source:

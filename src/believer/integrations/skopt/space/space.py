@@ -15,7 +15,7 @@ from believer.errors import InvalidInput
 __all__ = ["Categorical", "Dimension", "Integer", "Real", "Space"]
 
 MAX_DRAWS = 1000
-"""How often as many random points as are asked for are drawn, until enough of them keep a constraint."""
+"""The largest number of rounds of random draws until enough points keep a constraint."""
 
 
 def one_of(value: Any, choices: Collection[Any], what: str) -> Any:
@@ -41,7 +41,7 @@ class Dimension:
 
 
 @dataclass
-class Number(Dimension):
+class Numeric(Dimension):
     """The base of :class:`Real` and :class:`Integer`."""
 
     low: Any
@@ -78,7 +78,7 @@ class Number(Dimension):
         return np.round(values).astype(np.int64) if self._is_whole else values.tolist()
 
 
-class Real(Number):
+class Real(Numeric):
     """A real number.
 
     Parameters
@@ -89,7 +89,7 @@ class Real(Number):
     """
 
 
-class Integer(Number):
+class Integer(Numeric):
     """A whole number.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Tables as rows of cells: read from CSV however a spreadsheet has saved it, from Excel, JSON and data frames."""
+"""Filled-in sheets as rows of cells: read from CSV as any spreadsheet saves it, from Excel, JSON and data frames."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _DELIMITERS = ",;\t|"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grid:
-    """A table as it stands in a file.
+class FilledSheet:
+    """A filled-in sheet, as it stands in its file.
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class Grid:
     hint: str = ""
 
 
-def read_grid(path: PathLike, known: Iterable[str] = ()) -> Grid:
-    """The table in a file; InvalidInput if there is none.
+def read_filled(path: PathLike, known: Iterable[str] = ()) -> FilledSheet:
+    """The sheet in a file; InvalidInput if there is none.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def read_grid(path: PathLike, known: Iterable[str] = ()) -> Grid:
     return _headed(str(file), rows, known, "," if delimiter == ";" else "")
 
 
-def grid_of_frame(frame: Any) -> Grid:
+def filled_of_frame(frame: Any) -> FilledSheet:
     """The table of a pandas or polars data frame; rows are numbered from 1.
 
     Parameters
@@ -101,7 +101,7 @@ def grid_of_frame(frame: Any) -> Grid:
     return _of_records(records, "the table")
 
 
-def _of_json(text: str, file: Path) -> Grid:
+def _of_json(text: str, file: Path) -> FilledSheet:
     try:
         records = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -113,7 +113,7 @@ def _of_json(text: str, file: Path) -> Grid:
     return _of_records(records, str(file))
 
 
-def _of_records(records: Sequence[Any], name: str) -> Grid:
+def _of_records(records: Sequence[Any], name: str) -> FilledSheet:
     flat: list[dict[str, Any]] = []
     for number, record in enumerate(records, start=1):
         if not isinstance(record, Mapping):
@@ -128,7 +128,7 @@ def _of_records(records: Sequence[Any], name: str) -> Grid:
         raise InvalidInput(f"{name} has no rows.")
     rows = ((number, tuple(_missing(row.get(key)) for key in headings)) for number, row in enumerate(flat, start=1))
     full = tuple(row for row in rows if any(map(text_of, row[1])))
-    return Grid(name, tuple(map(text_of, headings)), full, len(headings))
+    return FilledSheet(name, tuple(map(text_of, headings)), full, len(headings))
 
 
 def _missing(cell: Any) -> Any:
@@ -140,8 +140,8 @@ def _missing(cell: Any) -> Any:
     )
 
 
-def _headed(name: str, rows: Sequence[tuple[int, Sequence[Any]]], known: Iterable[str], hint: str = "") -> Grid:
-    """The grid whose headings are in the row that has most of those known."""
+def _headed(name: str, rows: Sequence[tuple[int, Sequence[Any]]], known: Iterable[str], hint: str = "") -> FilledSheet:
+    """The sheet whose headings are in the row that has most of those known."""
     full = [(line, cells) for line, cells in rows if any(map(text_of, cells))]
     if not full:
         raise InvalidInput(f"{name} is empty; a sheet has a row of headings and a row for each trial.")
@@ -152,7 +152,9 @@ def _headed(name: str, rows: Sequence[tuple[int, Sequence[Any]]], known: Iterabl
 
     head = max(range(min(len(full), _LOOKED_AT)), key=lambda i: (recognized(full[i][1]), -i))
     headings = tuple(map(text_of, full[head][1]))
-    return Grid(name, headings, tuple((line, tuple(cells)) for line, cells in full[head + 1 :]), len(headings), hint)
+    return FilledSheet(
+        name, headings, tuple((line, tuple(cells)) for line, cells in full[head + 1 :]), len(headings), hint
+    )
 
 
 def _stem(heading: str) -> str:
