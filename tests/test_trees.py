@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from each import each
-from test_workers import alive, posix_only
+from test_workers import posix_only
 from waiting import wait_for
 
 import believer as bv
