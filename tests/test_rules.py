@@ -314,6 +314,15 @@ def test_of_many_rules_those_that_clash_are_found() -> None:
     assert str(error.value).count("linear(") == 2
 
 
+def test_an_equation_holds_exactly_where_all_of_its_terms_vanish() -> None:
+    rule = bv.linear({"a": 1, "b": -2}, equals=0)
+    space = bv.Space({"a": bv.Float(0, 1), "b": bv.Float(0, 2)}, rules=[rule])
+    for rounding in (0.0, 3e-17, 1e-12):
+        (params,) = space.decode([[0.0, rounding]])
+        assert rule.holds(params)
+        assert params["a"] == 2.0 * params["b"]
+
+
 def test_two_bounds_that_leave_one_value_are_an_equation() -> None:
     low, high = bv.linear({"a": 1, "b": 1}, at_least=1.0), bv.linear({"a": 1, "b": 1}, at_most=1.0)
     space = bv.Space({"a": bv.Float(0, 1), "b": bv.Float(0, 1), "c": bv.Float(0, 1)}, rules=[low, high])

@@ -19,7 +19,7 @@ _DIGITS = 13
 """Decimals of a number in [0, 1] that are kept."""
 
 _NEARLY = 1e-6
-"""A point that fails a rule by more of its terms was never meant to keep it."""
+"""A point that fails a rule by more of its terms, or of their ranges, was never meant to keep it."""
 
 
 def balanced(
@@ -34,7 +34,9 @@ def balanced(
     parameters : by name.
     held : names of those whose values must not change.
     """
-    equations = [rule for rule in rules if isinstance(rule, Linear) and rule.is_equation and _nearly(rule, params)]
+    equations = [
+        rule for rule in rules if isinstance(rule, Linear) and rule.is_equation and _nearly(rule, params, parameters)
+    ]
     if not equations:
         return params
     names = dict.fromkeys(name for rule in rules for name in rule.names)
@@ -82,10 +84,12 @@ class _Row:
             self.total -= by * row.total
 
 
-def _nearly(rule: Linear, params: Mapping[str, Any]) -> bool:
+def _nearly(rule: Linear, params: Mapping[str, Any], parameters: Mapping[str, Any]) -> bool:
     assert rule.at_most is not None
     parts = [c * params[name] for name, c in rule.terms]
-    return bool(abs(math.fsum(parts) - rule.at_most) <= _NEARLY * max(map(abs, [*parts, rule.at_most])))
+    # Where all terms are 0 but for rounding, only their ranges say what is small.
+    ranges = [c * (parameters[name].high - parameters[name].low) for name, c in rule.terms]
+    return bool(abs(math.fsum(parts) - rule.at_most) <= _NEARLY * max(map(abs, [*parts, *ranges, rule.at_most])))
 
 
 def _written(value: float) -> Fraction:
