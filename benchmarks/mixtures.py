@@ -22,7 +22,7 @@ squared distance to a blend in which three of ten parts are present; *valley*, s
 balance, with a ripple.
 
 Each peer is compared with "rules" by who ends lower, in pairs of the same problem and seed: the two-sided sign test
-over all problems and seeds, p values corrected by Holm's method over the three peers. A run of a peer takes half a
+over all problems and seeds, p values corrected by Holm's method over the peers. A run of a peer takes half a
 minute to some minutes, so that they have fewer seeds (``--peer-seeds``), the same for all.
 """
 
@@ -300,19 +300,19 @@ def table(known: dict[Any, Any], ways: list[str], seeds: int) -> Iterator[str]:
             # A run that finds no point is worse than all others.
             regrets = sorted(np.inf if row["regret"] is None else row["regret"] for row in rows)
             lost = f", no point in {regrets.count(np.inf)}" if np.inf in regrets else ""
-            median, upper = regrets[(seeds - 1) // 2], regrets[math.ceil(0.75 * (seeds - 1))]
+            median, upper = statistics.median(regrets), regrets[math.ceil(0.75 * (seeds - 1))]
             cells.append(f"{median:.2g} ({upper:.2g}), {spent:.2f} s{lost}")
         yield f"| {problem} ({k} parts) | " + " | ".join(cells) + " |"
 
 
-def compared(known: dict[Any, Any], seeds: int) -> Iterator[str]:
+def compared(known: dict[Any, Any], ways: list[str], seeds: int) -> Iterator[str]:
     """Each peer against rules, by problem and over all."""
     from believer.experiments import holm
 
     def ratio(way: str, problem: str, what: str) -> list[float]:
         return [known[way, problem, s][what] / known["rules", problem, s][what] for s in range(seeds)]
 
-    won = {way: {p: sum(r > 1.0 for r in ratio(way, p, "regret")) for p in PROBLEMS} for way in PEERS}
+    won = {way: {p: sum(r > 1.0 for r in ratio(way, p, "regret")) for p in PROBLEMS} for way in ways}
     pairs = seeds * len(PROBLEMS)
     corrected = holm([sign_test(sum(of.values()), pairs) for of in won.values()])
     yield f"| peer | rules better on {', '.join(PROBLEMS)} | in all | p | CPU s of rules, a share of the peer's |"
@@ -337,6 +337,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--peer-seeds", type=int, default=5)
+    parser.add_argument("--ways", nargs="+", choices=PEERS, default=[*PEERS], help="the peers to run")
     parser.add_argument("--budget", type=int, default=40)
     parser.add_argument("-q", type=int, default=4)
     parser.add_argument("--peers", help="the Python of an environment with BoTorch, BayBE and Ax")
@@ -349,9 +350,10 @@ def main() -> None:
         return
     wanted = [(way, seed) for seed in range(given.seeds) for way in OWN]
     if given.peers is not None:
-        wanted += [(way, seed) for seed in range(given.peer_seeds) for way in PEERS]
+        wanted += [(way, seed) for seed in range(given.peer_seeds) for way in given.ways]
     known = runs(given.runs, wanted, given.budget, given.q, given.peers)
-    command = f"python benchmarks/mixtures.py --seeds {given.seeds} --peer-seeds {given.peer_seeds}"
+    peers = f" --peer-seeds {given.peer_seeds} --ways {' '.join(given.ways)}" if given.peers else ""
+    command = f"python benchmarks/mixtures.py --seeds {given.seeds}{peers}"
     often = f"Regret after {given.budget} evaluations in batches of {given.q}: median of"
     lines = [f"# Mixtures (`{command}`)", "", *timed(), ""]
     lines += [f"{often} {given.seeds} seeds (upper quartile), CPU s of each.", ""]
@@ -359,9 +361,9 @@ def main() -> None:
     if given.peers is not None:
         n = given.peer_seeds
         lines += ["", f"{often} {n} seeds (upper quartile), CPU s of each on one thread.", ""]
-        lines += [*table(known, ["rules", *PEERS], n), ""]
+        lines += [*table(known, ["rules", *given.ways], n), ""]
         lines += ["p: two-sided sign test over all of these runs, corrected by Holm's method over the peers.", ""]
-        lines += [*compared(known, n)]
+        lines += [*compared(known, given.ways, n)]
     text = "\n".join(lines) + "\n"
     print(text)
     if given.markdown:

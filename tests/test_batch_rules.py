@@ -271,6 +271,18 @@ def test_a_finite_space_is_used_to_the_last_batch_that_can_be_paid_for() -> None
     assert len(optimizer.ask(3, max_cost=left, cost={"n": 1.0})) == 3
 
 
+@pytest.mark.parametrize("prices", [{"x": 1.0}, {"x": 1.0 / 3.0, "t": 1.0 / 7.0}], ids=["a bound", "a corner"])
+def test_a_batch_of_the_cost_that_the_error_names_is_found(prices: dict[str, float]) -> None:
+    space = Space({"t": Float(20, 100), "x": Float(1, 60), "z": Float(0, 1)})
+    optimizer = started(space)
+    with pytest.raises(InvalidInput, match="cheapest") as raised:
+        optimizer.ask(4, max_cost=1.0, cost=prices)
+    least = float(str(raised.value).split("which costs ")[1].split(";")[0])
+    batch = optimizer.ask(4, max_cost=least, cost=prices)
+    assert len(batch) == 4
+    assert cost_of(batch, prices) <= least
+
+
 def test_costs_are_in_the_journal_and_a_function_is_passed_again_to_replay(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     with Optimizer(OVEN, seed=0, n_init=3, journal=path) as optimizer:

@@ -151,12 +151,13 @@ class Limited:
 
     def up_to(self, limit: float) -> Region:
         """The points that cost no more than ``limit``; the cheapest do."""
-        slack = 1e-9 * max(abs(limit), 1.0)
+        cheapest = float(self._costs[0]) if len(self._costs) else -math.inf
+        most = max(limit - 1e-9 * max(abs(limit), 1.0), min(limit, cheapest))
 
         def keeps(X: Array) -> BoolArray:
-            return self.costs(X) <= limit - slack
+            return self.costs(X) <= most
 
-        known = self._points[self._costs <= limit - slack][:_KNOWN]
+        known = self._points[self._costs <= most][:_KNOWN]
         return Within(self.region, keeps, known if len(known) else self._points[:1])
 
     def _cheap(self, rng: np.random.Generator) -> Array:
@@ -201,7 +202,7 @@ def cheaper_draft(
     count = q - len(queued)
     least = spent + limited.reserve(count)
     if least > rules.max_cost:
-        found = "which so many new points were not found for" if least == math.inf else f"which costs {least:.6g}"
+        found = "which so many new points were not found for" if least == math.inf else f"which costs {_enough(least)}"
         raise InvalidInput(
             f"max_cost={rules.max_cost:.6g} is less than the cheapest batch of {q} point(s) needs, {found}; "
             "ask for fewer points, or allow a higher cost."
@@ -219,6 +220,12 @@ def cheaper_draft(
     if not drafts:
         raise NoPointFound(f"no batch of {q} new points that costs at most {rules.max_cost:.6g} was found.", 0)
     return max(drafts, key=lambda one: one.gain() or 0.0)
+
+
+def _enough(cost: float) -> str:
+    """A cost in six digits, rounded up."""
+    shown = f"{cost:.6g}"
+    return shown if float(shown) >= cost else f"{cost + 5e-6 * abs(cost):.6g}"
 
 
 _ALIKE, _LEFT = "; each point limited to its share of the cost", "; limited by what was left of the cost"
