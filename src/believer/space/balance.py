@@ -23,7 +23,11 @@ _NEARLY = 1e-6
 
 
 def balanced(
-    params: dict[str, Any], rules: Sequence[Rule], parameters: Mapping[str, Parameter], held: Collection[str]
+    params: dict[str, Any],
+    rules: Sequence[Rule],
+    parameters: Mapping[str, Parameter],
+    held: Collection[str] = (),
+    decimals: int | None = None,
 ) -> dict[str, Any]:
     """``params`` with equations that hold but for rounding made to hold exactly, in decimals.
 
@@ -33,6 +37,7 @@ def balanced(
     rules : of which the equations matter.
     parameters : by name.
     held : names of those whose values must not change.
+    decimals : of all numbers; None for as many as matter of each.
     """
     equations = [
         rule for rule in rules if isinstance(rule, Linear) and rule.is_equation and _nearly(rule, params, parameters)
@@ -41,7 +46,7 @@ def balanced(
         return params
     names = dict.fromkeys(name for rule in rules for name in rule.names)
     free = [name for name in names if parameters[name].count is None and name not in held]
-    rounded = {**params, **{name: _shortened(params[name], parameters[name]) for name in free}}
+    rounded = {**params, **{name: _shortened(params[name], parameters[name], decimals) for name in free}}
     exact = {name: _written(rounded[name]) for name in names}
     rows = [_Row(rule) for rule in equations]
     pivots: dict[str, _Row] = {}
@@ -97,12 +102,13 @@ def _written(value: float) -> Fraction:
     return Fraction(Decimal(repr(float(value))))
 
 
-def _shortened(value: float, parameter: Any) -> float:
-    """``value`` with the decimals that matter; a bound stays as it is."""
+def _shortened(value: float, parameter: Any, decimals: int | None) -> float:
+    """``value`` with so many decimals, by default those that matter; a bound stays as it is."""
     if value in (parameter.low, parameter.high):
         return value
-    digits = _DIGITS - math.ceil(math.log10(parameter.high - parameter.low))
-    short = round(value, digits) if digits < 300 else value
+    if decimals is None:
+        decimals = _DIGITS - math.ceil(math.log10(parameter.high - parameter.low))
+    short = round(value, decimals) if decimals < 300 else value
     return float(min(max(short, parameter.low), parameter.high))
 
 
