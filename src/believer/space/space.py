@@ -262,7 +262,7 @@ class Space:
                     if name in given:
                         raise InvalidInput(
                             f"{name!r} has a value only where {in_words(when)}; got {shown(given[name])} at "
-                            f"{ {parent: given[parent] for parent in when if parent in given} }. Leave it out."
+                            f"{ {one: given[one] for one in conditions.needs[name] if one in given} }. Leave it out."
                         )
                 elif name in params and name not in given:
                     given[name] = items[name].check(None, name)
