@@ -431,8 +431,10 @@ class Space:
         points : n points.
         X : their supposed encodings, (n, dim).
         """
-        apart = np.abs(self.encode(points) - X) > np.concatenate([np.full(p.width, p.slack) for _, p in self._items])
-        rows = np.flatnonzero(apart.any(axis=1))
+        slack = np.concatenate([np.full(p.width, p.slack) for _, p in self._items])
+        if self._ruled is not None:
+            slack[self._ruled.columns] = np.maximum(slack[self._ruled.columns], self._ruled.slack)
+        rows = np.flatnonzero((np.abs(self.encode(points) - X) > slack).any(axis=1))
         return int(rows[0]) if len(rows) else None
 
     def decode(self, X: npt.ArrayLike, held: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
