@@ -323,6 +323,16 @@ def test_an_equation_holds_exactly_where_all_of_its_terms_vanish() -> None:
         assert params["a"] == 2.0 * params["b"]
 
 
+def test_a_part_that_is_absent_does_not_take_what_rounding_leaves() -> None:
+    parts = {"a": bv.Float(0, 1), "b": bv.Float(0, 0.9), "c": bv.Float(0, 0.9)}
+    for rounding in (-1e-15, 0.0, 1e-15):
+        equation = bv.linear({"b": 1.0, "c": 0.1, "a": 1 / 3}, equals=1 / 3 + rounding)
+        space = bv.Space(parts, rules=[equation, bv.max_parts([*parts], 1)])
+        (params,) = space.decode([[1.0, 0.0, 0.0]])
+        assert params["b"] == params["c"] == 0.0
+        assert all(rule.holds(params) for rule in space.rules)
+
+
 def test_a_study_loads_where_a_tiny_part_takes_what_large_steps_leave(tmp_path: Path) -> None:
     parts = {"small": bv.Float(-0.001676, -6e-6), "large": bv.Int(4, 14), "other": bv.Float(0.0, 0.00287)}
     rules = [

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from believer.space.parameter import Parameter
-from believer.space.rules import Linear, Rule
+from believer.space.rules import Linear, MaxParts, Rule
 
 _DIGITS = 13
 """Decimals of a number in [0, 1] that are kept."""
@@ -47,6 +47,8 @@ def balanced(
     names = dict.fromkeys(name for rule in rules for name in rule.names)
     free = [name for name in names if parameters[name].count is None and name not in held]
     rounded = {**params, **{name: _shortened(params[name], parameters[name], decimals) for name in free}}
+    absent = {name for rule in rules if isinstance(rule, MaxParts) for name in rule.names if not rounded[name]}
+    free = [name for name in free if name not in absent]  # a part that takes what rounding leaves would be present
     exact = {name: _written(rounded[name]) for name in names}
     rows = [_Row(rule) for rule in equations]
     pivots: dict[str, _Row] = {}
