@@ -298,6 +298,8 @@ def main() -> None:
 
 def report(runs: list[Any], ways: list[str], seeds: range) -> str:
     """The errors of each way after 20, 40 and 60 evaluations, and how often the first way is better."""
+    from believer.experiments import holm, wilcoxon
+
     found = {
         way: {run["seed"]: np.minimum.accumulate(run["values"]) for run in runs if run["way"] == way} for way in ways
     }
@@ -307,17 +309,20 @@ def report(runs: list[Any], ways: list[str], seeds: range) -> str:
         "# Choosing among three models of digits (`python benchmarks/conditional.py`)",
         "",
         f"Errors in percent after 20, 40 and 60 evaluations in batches of {Q}: mean of {len(seeds)} seeds. "
-        f"Won, lost: seeds in which {first} ends lower or higher. CPU seconds of the search alone, median.",
+        f"Won, lost: seeds in which {first} ends lower or higher. p: two-sided Wilcoxon signed-rank test of where they "
+        "end, corrected by Holm's method. CPU seconds of the search alone, median.",
         "",
-        f"| way | 20 | 40 | 60 | worst | {first} won, lost | CPU s |",
-        "|---|---|---|---|---|---|---|",
+        f"| way | 20 | 40 | 60 | worst | {first} won, lost | p | CPU s |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    for way in ways:
+    own = np.array([found[first][seed][-1] for seed in seeds])
+    apart = [own - np.array([found[way][seed][-1] for seed in seeds]) for way in ways[1:]]
+    corrected = ["-", *(f"{p:.2g}" for p in holm([wilcoxon(d) if d.any() else 1.0 for d in apart]))]
+    for way, p in zip(ways, corrected, strict=True):
         curves = np.array([found[way][seed] for seed in seeds])
-        own = np.array([found[first][seed] for seed in seeds])[:, -1]
         means = " | ".join(f"{100.0 * curves[:, n - 1].mean():.3f}" for n in (20, 40, 60))
         pairs = f"{int((own < curves[:, -1]).sum())}, {int((own > curves[:, -1]).sum())}"
-        lines.append(f"| {way} | {means} | {100.0 * curves[:, -1].max():.3f} | {pairs} | {seconds[way]:.2f} |")
+        lines.append(f"| {way} | {means} | {100.0 * curves[:, -1].max():.3f} | {pairs} | {p} | {seconds[way]:.2f} |")
     return "\n".join(lines) + "\n"
 
 

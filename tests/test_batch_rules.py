@@ -175,7 +175,8 @@ def test_the_batch_with_the_largest_gain_of_those_tried_is_taken() -> None:
     """Values are tried in the order of the points that are chosen without the rule."""
     order, gains, asked = [5.0, 7.0, 2.0, 9.0, 4.0], {5.0: 1.0, 7.0: 0.5, 2.0: 3.0, 9.0: 2.0, 4.0: 9.0}, list[Any]()
 
-    def drafted(chosen: Values, points: int) -> Drafted:
+    def drafted(chosen: Values, points: int, share: float) -> Drafted:
+        assert share == 1.0
         asked.append(chosen.get("t"))
         at = order[:points] if not chosen else [chosen["t"][0]] * points
         trials = [Trial(i, {"t": t}, units_of(t), "", "model") for i, t in enumerate(at)]
@@ -269,6 +270,40 @@ def test_a_finite_space_is_used_to_the_last_batch_that_can_be_paid_for() -> None
         with pytest.raises(InvalidInput, match="cheapest"):
             optimizer.ask(3, max_cost=9, cost={"n": 1.0})
     assert len(optimizer.ask(3, max_cost=left, cost={"n": 1.0})) == 3
+
+
+@pytest.mark.parametrize("prices", [{"x": 1.0}, {"x": 1.0 / 3.0, "t": 1.0 / 7.0}], ids=["a bound", "a corner"])
+def test_a_batch_of_the_cost_that_the_error_names_is_found(prices: dict[str, float]) -> None:
+    space = Space({"t": Float(20, 100), "x": Float(1, 60), "z": Float(0, 1)})
+    optimizer = started(space)
+    with pytest.raises(InvalidInput, match="cheapest") as raised:
+        optimizer.ask(4, max_cost=1.0, cost=prices)
+    least = float(str(raised.value).split("which costs ")[1].split(";")[0])
+    batch = optimizer.ask(4, max_cost=least, cost=prices)
+    assert len(batch) == 4
+    assert cost_of(batch, prices) <= least
+
+
+@pytest.mark.parametrize("t", [Float(20, 100), bv.Discrete([20, 40, 60, 80, 100])], ids=["any", "listed"])
+@pytest.mark.parametrize("limit", [80, 120, 160])
+def test_a_shared_value_is_one_that_the_whole_batch_can_pay_for(t: Any, limit: float) -> None:
+    for seed in range(4):
+        optimizer = Optimizer(Space({"t": t, "x": Float(1, 60)}), seed=seed, n_init=4)
+        for trial in optimizer.ask(6):
+            optimizer.tell(trial, trial.params["x"] - trial.params["t"])  # the dearest are the best
+        batch = optimizer.ask(4, shared=["t"], max_cost=limit, cost={"t": 1})
+        assert len(values(batch, "t")) == 1
+        assert cost_of(batch, {"t": 1}) <= limit
+        with pytest.raises(InvalidInput, match="cheapest"):
+            optimizer.ask(4, shared=["t"], max_cost=79, cost={"t": 1})
+
+
+def test_values_that_the_rules_forbid_are_not_shared() -> None:
+    rules = [bv.sum_to(["a", "b"], 9), bv.linear({"a": 1}, at_least=3)]
+    optimizer = Optimizer(Space({"a": Int(0, 9), "b": Int(0, 9)}, rules=rules), seed=0, n_init=3)
+    tell_all(optimizer, optimizer.ask(3))
+    with pytest.raises(SpaceExhausted, match="no more values in the batch than 1 of a"):
+        optimizer.ask(2, shared=["a"])  # each value of a has one point
 
 
 def test_costs_are_in_the_journal_and_a_function_is_passed_again_to_replay(tmp_path: Path) -> None:

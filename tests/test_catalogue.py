@@ -86,6 +86,23 @@ def test_features_may_be_parameters_and_are_numbers_by_default() -> None:
     assert space.decode(space.encode([known[4]]))[0]["mass"] == known[4]["mass"]
 
 
+def test_decimal_commas_of_a_file_with_semicolons_are_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "german.csv"
+    path.write_text("name;x;y;z\na;0,5;1;1,5\nb;-1,25;2;2.5\nc;7;3;3,5\n", encoding="utf-8")
+    space = bv.Space.from_table(path, id_column="name")
+    assert space.parameters["x"] == bv.Float(-1.25, 7)
+    assert space.check({"name": "b"})["x"] == -1.25
+    assert "z" not in space.table.features  # type: ignore[union-attr]  # two marks in one column are no numbers
+
+
+def test_choices_that_are_numbers_are_found_in_a_table_and_in_a_file(tmp_path: Path) -> None:
+    known = [{"x": i / 7, "level": i % 3, "size": 0.5 * (i % 2)} for i in range(12)]
+    kinds = {"x": None, "level": bv.Ordinal([0, 1, 2]), "size": bv.Categorical([0.0, 0.5])}
+    for source in (known, as_csv(tmp_path / "levels.csv", known)):
+        space = bv.Space.from_table(source, kinds)
+        assert space.decode(space.encode(known)) == known
+
+
 def test_rows_that_no_feature_tells_apart_are_one_point() -> None:
     known = [*rows(10), {**rows(10)[2], "name": "twin"}]
     with pytest.warns(UserWarning, match="1 of 11 rows have the features of an earlier row.*row 11 as 3"):
@@ -113,6 +130,9 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     ({"x": [1, 2], "i": ["a", "a"]}, {"id_column": "i"}, "'a' is in rows 1 and 2"),
     ({"x": [1, 2], "i": ["a", None]}, {"id_column": "i"}, "row 2 has none in 'i'"),
     ({"x": [1, 2], "i": [[], {}]}, {}, "a cell must be"),
+    ({"x": [1, 2], "i": [1j, 2j]}, {}, "as text, or leave it out"),
+    ({"x": [1.0, "n/a", 3.0]}, {"features": ["x"]}, "mostly numbers, and 'n/a' in row 2"),
+    ({"x": ["1", "2", "ND"]}, {"features": ["x"]}, "mostly numbers, and 'ND' in row 3"),
     ({"x": [1, 20]}, {"features": {"x": bv.Float(0, 10)}}, "within its bounds"),
     ({"x": ["a", "b"]}, {"features": {"x": bv.Categorical(["a"])}}, "one of"),
 ]

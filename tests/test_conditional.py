@@ -285,6 +285,18 @@ def test_points_with_too_much_or_too_little_are_refused(params: dict[str, Any], 
     assert len(study.events) == 1
 
 
+def test_a_refusal_says_what_of_the_conditions_does_not_hold() -> None:
+    nested = bv.Space(
+        {
+            "model": bv.Categorical(["svm", "forest"]),
+            "kernel": bv.Categorical(["rbf", "linear"], when={"model": "svm"}),
+            "gamma": bv.Float(0, 1, when={"kernel": "rbf"}),
+        }
+    )
+    with pytest.raises(InvalidInput, match="at {'model': 'forest'}"):
+        nested.check({"model": "forest", "gamma": 0.5})
+
+
 def test_none_stands_for_no_value_so_that_rows_of_a_table_can_be_observed() -> None:
     study = bv.Optimizer(TUNED, seed=0)
     for trial in study.ask(8):

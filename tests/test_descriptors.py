@@ -87,6 +87,16 @@ def test_descriptors_that_tell_nothing_new_are_left_out(rows: Any, left: tuple[s
     assert bv.Space({"x": choice}).groups == (None if len(rows) == 1 else (*range(len(left)), *[len(left)] * len(rows)))
 
 
+def test_rows_of_a_data_frame_are_found_by_the_names_of_their_choices() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(COLUMNS, index=[*SOLVENTS])
+    assert bv.Categorical(frame) == bv.Categorical(NAMED)
+    assert choice([*SOLVENTS], descriptors=frame.iloc[::-1]) == bv.Categorical(NAMED)
+    assert choice([*SOLVENTS], descriptors=frame.reset_index(drop=True)) == bv.Categorical(NAMED)
+    with pytest.raises(InvalidInput, match="'MeCN' has none"):
+        choice([*SOLVENTS, "MeCN"], descriptors=frame)
+
+
 @each(
     "make, text",
     [

@@ -317,6 +317,44 @@ def test_of_many_rules_those_that_clash_are_found() -> None:
     assert str(error.value).count("linear(") == 2
 
 
+def test_an_equation_holds_exactly_where_all_of_its_terms_vanish() -> None:
+    rule = bv.linear({"a": 1, "b": -2}, equals=0)
+    space = bv.Space({"a": bv.Float(0, 1), "b": bv.Float(0, 2)}, rules=[rule])
+    for rounding in (0.0, 3e-17, 1e-12):
+        (params,) = space.decode([[0.0, rounding]])
+        assert rule.holds(params)
+        assert params["a"] == 2.0 * params["b"]
+
+
+def test_a_part_that_is_absent_does_not_take_what_rounding_leaves() -> None:
+    parts = {"a": bv.Float(0, 1), "b": bv.Float(0, 0.9), "c": bv.Float(0, 0.9)}
+    for rounding in (-1e-15, 0.0, 1e-15):
+        equation = bv.linear({"b": 1.0, "c": 0.1, "a": 1 / 3}, equals=1 / 3 + rounding)
+        space = bv.Space(parts, rules=[equation, bv.max_parts([*parts], 1)])
+        (params,) = space.decode([[1.0, 0.0, 0.0]])
+        assert params["b"] == params["c"] == 0.0
+        assert all(rule.holds(params) for rule in space.rules)
+
+
+def test_a_study_loads_where_a_tiny_part_takes_what_large_steps_leave(tmp_path: Path) -> None:
+    parts = {"small": bv.Float(-0.001676, -6e-6), "large": bv.Int(4, 14), "other": bv.Float(0.0, 0.00287)}
+    rules = [
+        bv.linear({"other": 1 / 3, "large": 1.0, "small": 0.5}, at_most=11.000068524174429),
+        bv.linear({"small": 2.0, "large": 0.5}, equals=4.996648),
+    ]
+    space = bv.Space({**parts, "further": bv.Float(0, 1, likely=(0.3, 0.1))}, rules=rules)
+    with bv.Optimizer(space, seed=116, n_init=4, strategy="trust_region", journal=tmp_path / "study") as study:
+        for _ in range(3):
+            for trial in study.ask(4):
+                assert kept(rules[1], trial.params)
+                study.tell(trial, sum(map(math.tanh, trial.params.values())))
+    assert len(bv.Optimizer.load(tmp_path / "study", append=False).trials) == 12
+    X = space.region().spread(np.random.default_rng(0).random((4, space.dim)))
+    moved = X + np.array([5e-8, 0.0, 0.0, 0.0])  # what a projection onto several rules may leave of the large steps
+    assert space.misplaced(space.decode(X), moved) is None
+    assert space.misplaced(space.decode(X), X + 1e-5) == 0
+
+
 def test_two_bounds_that_leave_one_value_are_an_equation() -> None:
     low, high = bv.linear({"a": 1, "b": 1}, at_least=1.0), bv.linear({"a": 1, "b": 1}, at_most=1.0)
     space = bv.Space({"a": bv.Float(0, 1), "b": bv.Float(0, 1), "c": bv.Float(0, 1)}, rules=[low, high])

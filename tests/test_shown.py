@@ -6,6 +6,7 @@ import math
 import pickle
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from functools import lru_cache
 from html.parser import HTMLParser
 from importlib.util import find_spec
@@ -14,10 +15,22 @@ from typing import Any
 
 import pytest
 
-from believer import AtLeast, Categorical, Float, Int, Maximize, Minimize, Optimizer, Space, minimize, read_study
+from believer import (
+    AtLeast,
+    Categorical,
+    Float,
+    Int,
+    Maximize,
+    Minimize,
+    Optimizer,
+    Space,
+    minimize,
+    read_study,
+    sum_to,
+)
 from believer.errors import InvalidInput, MissingExtra
 from believer.study import frames
-from believer.study.columns import MAX_COLUMNS, MAX_ROWS, as_text, column
+from believer.study.columns import MAX_COLUMNS, MAX_ROWS, as_text, column, of_params
 from believer.study.goal import Goal
 from believer.study.html import convergence, table, text
 from believer.study.labels import NO_LABELS, described
@@ -341,3 +354,21 @@ def test_pictures_hold_only_finite_places(values: list[float | None], best: list
 def test_text_of_half_a_character_can_be_sent() -> None:
     assert text("a\ud800<") == "a\\ud800&lt;"
     assert described({"x": 0.1, "c": None}, NO_LABELS.parameters) == "x=0.1, c=None"
+
+
+def test_sums_hold_in_the_digits_that_are_shown() -> None:
+    for total, most in ((1.0, 1.0), (1.0, 0.9), (100.0, 100.0), (7.5, 20.0), (0.02, 0.02)):
+        names = ["a", "b", "c"]
+        parts = {name: Float(0, most, units="g") for name in names} | {"d": Float(0, total / 20)}
+        mixture = Space({**parts, "T": Float(20, 90)}, rules=[sum_to(parts, total)])
+        opt = Optimizer(mixture, seed=0)
+        for trial in (batch := opt.ask(20)):
+            opt.tell(trial, trial.params["a"])
+        said = [str(opt), str(opt.recommend()), *str(batch).splitlines()[:20], *str(opt.trials).splitlines()]
+        for line in said:
+            shown = re.findall(r"\b([abcd])=([-.e0-9]+)", line)
+            assert sum(Decimal(number) for _, number in shown) == Decimal(str(total)) or len(shown) < 4, line
+        assert len(re.findall("d=", "".join(said))) == 42
+        columns = of_params(batch.params, batch.labels)
+        for row in zip(*(one.cells for one in columns[:4]), strict=True):
+            assert sum(map(Decimal, row)) == Decimal(str(total))

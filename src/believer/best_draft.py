@@ -10,15 +10,15 @@ each may cost what is left when the cheapest points are kept for those to come. 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from believer.arrays import Array, BoolArray
-from believer.errors import InvalidInput, NoPointFound, SpaceExhausted
+from believer.errors import NoPointFound, SpaceExhausted
 from believer.maximize.objective import ENUMERATE_UP_TO
 from believer.space import Space
 from believer.space.region import Region
@@ -31,6 +31,20 @@ TRIED = 4
 
 _MOST_LISTED = 256
 """Sets of values that are looked through where all that were tried leave too few points."""
+
+
+class TooDear(Exception):
+    """Even the cheapest batch costs more than it may; users get an InvalidInput.
+
+    Parameters
+    ----------
+    message : the rule, what came, what to do.
+    least : what that costs.
+    """
+
+    def __init__(self, message: str, least: float) -> None:
+        super().__init__(message)
+        self.least = least
 
 
 class Draft(Protocol):
@@ -48,7 +62,7 @@ D = TypeVar("D", bound=Draft)
 
 
 def best_draft(
-    rules: BatchRules, space: Space, q: int, queued: list[dict[str, Any]], drafted: Callable[[Values, int], D]
+    rules: BatchRules, space: Space, q: int, queued: list[dict[str, Any]], drafted: Callable[[Values, int, float], D]
 ) -> D:
     """The batch of ``q`` points with the largest expected gain of those that were tried.
 
@@ -58,44 +72,54 @@ def best_draft(
     space : where points lie.
     q : the number of points.
     queued : points of the user's that come first, which keep the rules.
-    drafted : chooses a batch of so many points, in which parameters have one of the values given.
+    drafted : chooses a batch of so many points, in which parameters have one of the values given, for a share of what
+        it may cost.
     """
     if not rules.shared:
-        return drafted({}, q)
+        return drafted({}, q, 1.0)
     used = rules.full(rules.values(queued))
     if len(used) == len(rules.shared) or len(queued) == q:
-        return drafted(used, q)
+        return drafted(used, q, 1.0)
     most = max(rules.shared.values())
-    free = drafted(used, min(q, len(queued) + most + TRIED - 1))
-    chosen = [trial.params for trial in free.trials[len(queued) :]]
-    tried = list[Values]()
-    for some in combinations(chosen, min(most, len(chosen))):
-        values = rules.values([*queued, *some])
-        if values not in tried:
-            tried.append(values)
-    best, most_gained, left = None, 0.0, 0
-    for values in tried[: 1 if free.gain() is None else TRIED]:
-        try:
-            draft = drafted(values, q)
-        except SpaceExhausted as error:
-            left = max(left, error.left)
-            continue
-        gain = draft.gain() or 0.0
-        if best is None or gain > most_gained:
-            best, most_gained = draft, gain
-    if best is not None:
-        return best
-    for values in islice(_listed(rules, space, queued), _MOST_LISTED):
-        try:
-            return drafted(values, q)
-        except SpaceExhausted as error:
-            left = max(left, error.left)
+    count, refused = min(q, len(queued) + most + TRIED - 1), list[SpaceExhausted | TooDear]()
+
+    def tried(candidates: Iterable[Values]) -> Iterator[D]:
+        for values in candidates:
+            try:
+                yield drafted(values, q, 1.0)
+            except (SpaceExhausted, TooDear) as error:
+                refused.append(error)
+
+    free = drafted(used, count, 1.0)
+    found = _chosen(rules, queued, free, most)
+    first = 1 if free.gain() is None else TRIED
+    if drafts := [*tried(found[:first])]:
+        return max(drafts, key=lambda draft: draft.gain() or 0.0)
+    further = [found[first:], islice(_listed(rules, space, queued), _MOST_LISTED)]
+    if any(isinstance(error, TooDear) for error in refused):  # values of points that all could cost as much
+        with suppress(SpaceExhausted, TooDear):
+            further.insert(0, _chosen(rules, queued, drafted(used, count, count / q), most))
+    for draft in tried(chain(*further)):
+        return draft
+    if dear := [error for error in refused if isinstance(error, TooDear)]:
+        raise min(dear, key=lambda error: error.least)
+    left = max((error.left for error in refused if isinstance(error, SpaceExhausted)), default=0)
     said = ", ".join(f"{count} of {name}" for name, count in rules.shared.items())
     raise SpaceExhausted(
         f"{q} point(s) asked for with no more values in the batch than {said}, and at most {left} new ones were found; "
         "ask for fewer, allow more values in shared, or allow repeats with distinct=False.",
         left,
     )
+
+
+def _chosen(rules: BatchRules, queued: list[dict[str, Any]], free: Draft, most: int) -> list[Values]:
+    """The sets of values that the points of a free draft have, ``most`` points at a time."""
+    chosen, found = [trial.params for trial in free.trials[len(queued) :]], list[Values]()
+    for some in combinations(chosen, min(most, len(chosen))):
+        values = rules.values([*queued, *some])
+        if values not in found:
+            found.append(values)
+    return found
 
 
 def _listed(rules: BatchRules, space: Space, queued: list[dict[str, Any]]) -> Iterator[Values]:
@@ -151,12 +175,13 @@ class Limited:
 
     def up_to(self, limit: float) -> Region:
         """The points that cost no more than ``limit``; the cheapest do."""
-        slack = 1e-9 * max(abs(limit), 1.0)
+        cheapest = float(self._costs[0]) if len(self._costs) else -math.inf
+        most = max(limit - 1e-9 * max(abs(limit), 1.0), min(limit, cheapest))
 
         def keeps(X: Array) -> BoolArray:
-            return self.costs(X) <= limit - slack
+            return self.costs(X) <= most
 
-        known = self._points[self._costs <= limit - slack][:_KNOWN]
+        known = self._points[self._costs <= most][:_KNOWN]
         return Within(self.region, keeps, known if len(known) else self._points[:1])
 
     def _cheap(self, rng: np.random.Generator) -> Array:
@@ -185,7 +210,7 @@ def cheaper_draft(
 ) -> D:
     """A batch of ``q`` points that costs no more than it may, where the one that the strategy would choose does.
 
-    Raises InvalidInput if even the cheapest points that were found cost more.
+    Raises TooDear if even the cheapest points that were found cost more.
 
     Parameters
     ----------
@@ -201,10 +226,11 @@ def cheaper_draft(
     count = q - len(queued)
     least = spent + limited.reserve(count)
     if least > rules.max_cost:
-        found = "which so many new points were not found for" if least == math.inf else f"which costs {least:.6g}"
-        raise InvalidInput(
+        found = "which so many new points were not found for" if least == math.inf else f"which costs {_enough(least)}"
+        raise TooDear(
             f"max_cost={rules.max_cost:.6g} is less than the cheapest batch of {q} point(s) needs, {found}; "
-            "ask for fewer points, or allow a higher cost."
+            "ask for fewer points, or allow a higher cost.",
+            least,
         )
     with suppress(SpaceExhausted):
         drafts.append(filled(anew(_ALIKE), q, limited.up_to((rules.max_cost - spent) / count)))
@@ -219,6 +245,12 @@ def cheaper_draft(
     if not drafts:
         raise NoPointFound(f"no batch of {q} new points that costs at most {rules.max_cost:.6g} was found.", 0)
     return max(drafts, key=lambda one: one.gain() or 0.0)
+
+
+def _enough(cost: float) -> str:
+    """A cost in six digits, rounded up."""
+    shown = f"{cost:.6g}"
+    return shown if float(shown) >= cost else f"{cost + 5e-6 * abs(cost):.6g}"
 
 
 _ALIKE, _LEFT = "; each point limited to its share of the cost", "; limited by what was left of the cost"

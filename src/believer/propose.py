@@ -33,7 +33,7 @@ from believer.batch.request import (
     takes,
 )
 from believer.batch.verdict import Verdict, judge
-from believer.best_draft import Limited, best_draft, cheaper_draft
+from believer.best_draft import Limited, TooDear, best_draft, cheaper_draft
 from believer.capabilities import has
 from believer.errors import (
     BelieverError,
@@ -147,12 +147,20 @@ def propose(
     queued = [p for p in history.queue if all(name in p and same_value(p[name], v) for name, v in fixed_params.items())]
     queued = binding.fitting(queued, q) if binding else queued[:q]
 
-    def drafted(values: Values, points: int) -> _Draft:
-        region = settings.space.region(fixed_params, values) if fixed_params or values else cache.region
+    def drafted(values: Values, points: int, share: float) -> _Draft:
+        try:
+            region = settings.space.region(fixed_params, values) if fixed_params or values else cache.region
+        except InvalidInput as error:
+            if not values:
+                raise
+            raise SpaceExhausted(str(error), 0) from None  # with these values the rules cannot hold
         note = f"; {', '.join(values)} shared by the batch" if values else ""
         draft = _Draft(settings, history, cache, region, fixed_params, bool(distinct), bool(repeat), values, note)
         draft.fill(points, queued, chooser, is_custom)
-        if binding is None or binding.max_cost is None or binding.cost_of_all(draft.trials) <= binding.max_cost:
+        if binding is None or binding.max_cost is None:
+            return draft
+        limit = share * binding.max_cost
+        if binding.cost_of_all(draft.trials) <= limit:
             return draft
 
         def filled(some: _Draft, count: int, where: Region) -> _Draft:
@@ -162,9 +170,12 @@ def propose(
 
         rng = cache.randomness(history.next_id, "cost")
         limited = Limited(binding, settings.space, region, history.taken if distinct else history.taken[:0], rng)
-        return cheaper_draft(binding, limited, points, queued, draft.anew, filled)
+        return cheaper_draft(replace(binding, max_cost=limit), limited, points, queued, draft.anew, filled)
 
-    draft = best_draft(binding, settings.space, q, queued, drafted) if binding else drafted({}, q)
+    try:
+        draft = best_draft(binding, settings.space, q, queued, drafted) if binding else drafted({}, q, 1.0)
+    except TooDear as error:
+        raise InvalidInput(str(error)) from None
     wanted = {
         "strategy": config,
         "fixed": fixed_params,

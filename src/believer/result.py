@@ -10,7 +10,7 @@ from believer.optimizer import Optimizer
 from believer.space.units import amount
 from believer.study import html
 from believer.study.columns import of_params
-from believer.study.labels import described, named
+from believer.study.labels import named
 from believer.study.recommendation import Front, Recommendation
 
 
@@ -54,7 +54,7 @@ class Result:
         found = "no result"
         if self.value is not None:
             value = amount(f"{self.value:.6g}", labels.objective)
-            found = f"best {value} at {described(self.params or {}, labels.parameters)}"
+            found = f"best {value} at {labels.point(self.params or {})}"
         front = self.front
         if front:
             found = f"{len(front)} on the front, hypervolume {front.hypervolume:.6g}"
@@ -75,7 +75,7 @@ class Result:
     def _repr_html_(self) -> str:
         front, labels = self.front, self.optimizer.settings.labels
         shown_front = "" if front is None else front._repr_html_()
-        best = "" if self.params is None else html.table(of_params([self.params], labels.parameters))
+        best = "" if self.params is None else html.table(of_params([self.params], labels))
         return html.block("Result", html.sentence(str(self)), best, self.optimizer._picture(), shown_front)
 
     def to_frame(self, library: str | None = None) -> Any:

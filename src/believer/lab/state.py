@@ -13,7 +13,7 @@ from believer.optimizer import Optimizer
 from believer.space.units import amount
 from believer.study.columns import as_text, column, known, of_params
 from believer.study.goals import Goals
-from believer.study.labels import Labels, described, number
+from believer.study.labels import Labels, number
 from believer.study.outcome import Outcome
 from believer.study.tell_report import trials as named
 from believer.study.trials import same_params
@@ -98,7 +98,7 @@ class State:
                 for name, value in self.best.outcomes.items()
             )
             lines += [f"Best so far, trial {self.best.trial}: {said}"]
-            lines += [f"  at {described(self.best.params, self.labels.parameters)}"]
+            lines += [f"  at {self.labels.point(self.best.params)}"]
         elif self.front:
             lines += [f"The best compromises so far, {len(self.front)} of them:", self._table(self.front)]
         elif counts["done"]:
@@ -114,7 +114,7 @@ class State:
         names = [name for name in self.labels.wanted if any(name in one.outcomes for one in rows)]
         columns = [
             column("trial", [one.trial for one in rows]),
-            *of_params([r.params for r in rows], self.labels.parameters),
+            *of_params([r.params for r in rows], self.labels),
         ]
         columns += [
             column(name, known(one.outcomes.get(name) for one in rows), self.labels.outcomes.get(name, ""))

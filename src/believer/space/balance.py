@@ -13,17 +13,21 @@ from fractions import Fraction
 from typing import Any
 
 from believer.space.parameter import Parameter
-from believer.space.rules import Linear, Rule
+from believer.space.rules import Linear, MaxParts, Rule
 
 _DIGITS = 13
 """Decimals of a number in [0, 1] that are kept."""
 
 _NEARLY = 1e-6
-"""A point that fails a rule by more of its terms was never meant to keep it."""
+"""A point that fails a rule by more of its terms, or of their ranges, was never meant to keep it."""
 
 
 def balanced(
-    params: dict[str, Any], rules: Sequence[Rule], parameters: Mapping[str, Parameter], held: Collection[str]
+    params: dict[str, Any],
+    rules: Sequence[Rule],
+    parameters: Mapping[str, Parameter],
+    held: Collection[str] = (),
+    decimals: int | None = None,
 ) -> dict[str, Any]:
     """``params`` with equations that hold but for rounding made to hold exactly, in decimals.
 
@@ -33,13 +37,18 @@ def balanced(
     rules : of which the equations matter.
     parameters : by name.
     held : names of those whose values must not change.
+    decimals : of all numbers; None for as many as matter of each.
     """
-    equations = [rule for rule in rules if isinstance(rule, Linear) and rule.is_equation and _nearly(rule, params)]
+    equations = [
+        rule for rule in rules if isinstance(rule, Linear) and rule.is_equation and _nearly(rule, params, parameters)
+    ]
     if not equations:
         return params
     names = dict.fromkeys(name for rule in rules for name in rule.names)
     free = [name for name in names if parameters[name].count is None and name not in held]
-    rounded = {**params, **{name: _shortened(params[name], parameters[name]) for name in free}}
+    rounded = {**params, **{name: _shortened(params[name], parameters[name], decimals) for name in free}}
+    absent = {name for rule in rules if isinstance(rule, MaxParts) for name in rule.names if not rounded[name]}
+    free = [name for name in free if name not in absent]  # a part that takes what rounding leaves would be present
     exact = {name: _written(rounded[name]) for name in names}
     rows = [_Row(rule) for rule in equations]
     pivots: dict[str, _Row] = {}
@@ -82,10 +91,12 @@ class _Row:
             self.total -= by * row.total
 
 
-def _nearly(rule: Linear, params: Mapping[str, Any]) -> bool:
+def _nearly(rule: Linear, params: Mapping[str, Any], parameters: Mapping[str, Any]) -> bool:
     assert rule.at_most is not None
     parts = [c * params[name] for name, c in rule.terms]
-    return bool(abs(math.fsum(parts) - rule.at_most) <= _NEARLY * max(map(abs, [*parts, rule.at_most])))
+    # Where all terms are 0 but for rounding, only their ranges say what is small.
+    ranges = [c * (parameters[name].high - parameters[name].low) for name, c in rule.terms]
+    return bool(abs(math.fsum(parts) - rule.at_most) <= _NEARLY * max(map(abs, [*parts, *ranges, rule.at_most])))
 
 
 def _written(value: float) -> Fraction:
@@ -93,12 +104,13 @@ def _written(value: float) -> Fraction:
     return Fraction(Decimal(repr(float(value))))
 
 
-def _shortened(value: float, parameter: Any) -> float:
-    """``value`` with the decimals that matter; a bound stays as it is."""
+def _shortened(value: float, parameter: Any, decimals: int | None) -> float:
+    """``value`` with so many decimals, by default those that matter; a bound stays as it is."""
     if value in (parameter.low, parameter.high):
         return value
-    digits = _DIGITS - math.ceil(math.log10(parameter.high - parameter.low))
-    short = round(value, digits) if digits < 300 else value
+    if decimals is None:
+        decimals = _DIGITS - math.ceil(math.log10(parameter.high - parameter.low))
+    short = round(value, decimals) if decimals < 300 else value
     return float(min(max(short, parameter.low), parameter.high))
 
 

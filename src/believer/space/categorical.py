@@ -29,7 +29,8 @@ class Categorical:
     Parameters
     ----------
     choices : a list or tuple of at least one str, int, float, bool or None; or a dict of each with its descriptors,
-        ``{"DMF": [36.7, 3.82], "water": [78.4, 1.85]}`` or ``{"DMF": {"dielectric": 36.7, "dipole": 3.82}, ...}``.
+        ``{"DMF": [36.7, 3.82], "water": [78.4, 1.85]}`` or ``{"DMF": {"dielectric": 36.7, "dipole": 3.82}, ...}``; or
+        a data frame of pandas whose index has the choices, and its columns the descriptors.
     descriptors : numbers that say how alike choices are, as a list for all choices by name:
         ``{"dielectric": [36.7, 78.4], "dipole": [3.82, 1.85]}``. The model learns how much each of them counts, and how
         much the identity of a choice does beside them; see ``Optimizer.descriptor_shares``.
@@ -67,7 +68,11 @@ class Categorical:
             if descriptors is not None:
                 raise InvalidInput("descriptors must be in the dict of choices or in descriptors=, not in both.")
             given, descriptors = described.split(given)
+        elif described.is_frame(given) and descriptors is None:
+            given, descriptors = described.of_frame(given)
         kept, index = _checked(given)
+        if described.is_frame(descriptors):
+            _, descriptors = described.of_frame(descriptors, kept)
         object.__setattr__(self, "choices", kept)
         object.__setattr__(self, "_index", index)
         object.__setattr__(self, "descriptors", described.checked(descriptors, kept))

@@ -51,6 +51,31 @@ def split(given: Mapping[Any, Any]) -> tuple[list[Any], dict[str, list[Any]]]:
     return choices, {name: [row[name] for row in rows] for name in names}
 
 
+def of_frame(frame: Any, choices: Sequence[Any] | None = None) -> tuple[list[Any], dict[str, list[Any]]]:
+    """The choices that name the rows of a data frame, by its index, and its columns as descriptors.
+
+    Parameters
+    ----------
+    frame : a data frame of pandas.
+    choices : in the order that is wanted; None for all rows. Rows that have no names stay as they are.
+    """
+    rows = frame.index.tolist()
+    if choices is not None and {*rows} != {*range(len(rows))}:
+        missing = [choice for choice in choices if choice not in rows]
+        if missing:
+            raise InvalidInput(f"descriptors must have a row for each choice; {shown(missing[0])} has none.")
+        places = [rows.index(choice) for choice in choices]
+    else:
+        places = [*range(len(rows))]
+    columns = {str(name): frame[name].tolist() for name in frame.columns}
+    return [rows[i] for i in places], {name: [column[i] for i in places] for name, column in columns.items()}
+
+
+def is_frame(given: Any) -> bool:
+    """Whether something is a data frame whose rows have names."""
+    return getattr(given, "iloc", None) is not None
+
+
 def _listed(row: Any) -> dict[str, Any]:
     """The numbers of one choice by the names of descriptors without a name."""
     row = row.tolist() if isinstance(row, np.ndarray | np.generic) else row

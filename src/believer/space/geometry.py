@@ -71,6 +71,13 @@ class Geometry:
         return np.array([values is not None for values in self.values], dtype=bool)
 
     @cached_property
+    def slack(self) -> Array:
+        """How far (j,) a column may move that takes what rounding leaves of an equation; 0 for those that take none."""
+        A = np.abs(np.where(self.equations[:, None] & ~self.gridded, self.A, 0.0))
+        found: Array = np.where(A > 0.0, KEPT / np.where(A > 0.0, A, 1.0), 0.0).max(axis=0, initial=0.0)
+        return found
+
+    @cached_property
     def parts(self) -> tuple[RuleBlock, ...]:
         """Sums that share columns with each other, by rows, and their columns; one after the other."""
         left, found = list(range(len(self.A))), []

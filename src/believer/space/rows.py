@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from believer.arrays import LARGEST, Array, BoolArray, IntArray, frozen, read_only, shown
+from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.space.carried import Carried
 from believer.space.catalogue import Catalogue, catalogue, distinct
 from believer.space.categorical import Categorical
+from believer.space.columns import Cells, is_number, numbers_of, read_columns
 from believer.space.floats import Float
 from believer.space.ints import Int
-from believer.space.parameter import Parameter
+from believer.space.parameter import Number, Parameter
 from believer.space.parameters import from_config
 from believer.space.scale import plain
-
-Cells: TypeAlias = Any
-"""The cells of a column: an array of numbers, or a list of texts, bools, numbers and None."""
 
 MAX_ROWS = 10_000_000
 
 _SHOWN = 5
-_NEAR, _EXACT = 1e-9, 2.0**53
+_NEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +174,10 @@ def rows_of(source: Any, features: Any = None, id_column: str | None = None) -> 
     carried = ids | {name: [*map(_plain, columns[name])] for name in columns if name not in {*parameters, *ids}}
     for name, values in carried.items():
         for kind in {*map(type, values)} - {str, int, float, bool, type(None)}:
-            raise InvalidInput(f"a cell must be a text, a number, a bool or None; got a {kind.__name__} in {name!r}.")
+            raise InvalidInput(
+                f"a cell must be a text, a number, a bool or None; got a {kind.__name__} in {name!r}. Write the column "
+                "as text, or leave it out."
+            )
     digest, every, places = _digest({**ids, **cells}), {**carried, **cells}, np.arange(n)
     if len(rows) < n:
         _say_same(rows, earlier, n)
@@ -191,70 +192,6 @@ def _taken(cells: Cells, rows: IntArray) -> Cells:
     return cells[rows] if isinstance(cells, np.ndarray) else [cells[row] for row in rows]
 
 
-class _Texts(list[str]):
-    """The cells of a column of a file, which may be meant as numbers."""
-
-
-def read_columns(source: Any) -> dict[str, Cells]:
-    """The columns of a table by name, as they are.
-
-    Parameters
-    ----------
-    source : the path of a CSV file, a data frame, a list of dicts, or a dict of columns.
-    """
-    if isinstance(source, str | os.PathLike):
-        return _from_csv(os.fspath(source))
-    if isinstance(source, Mapping):
-        return {str(name): _cells(cells) for name, cells in source.items()}
-    if (names := getattr(source, "columns", None)) is not None:
-        return {str(name): _cells(source[name].to_numpy()) for name in names}
-    if isinstance(source, Sequence) and source and all(isinstance(row, Mapping) for row in source):
-        first = source[0].keys()
-        for i, row in enumerate(source, 1):
-            if row.keys() != first:
-                odd = next(iter(first ^ row.keys()))
-                raise InvalidInput(f"rows must all have the same columns; {shown(odd)} is not in row {i} and in row 1.")
-        return {str(name): _cells([row[name] for row in source]) for name in first}
-    raise InvalidInput(
-        "a table must be the path of a CSV file, a data frame, a list of dicts, or a dict of columns; got "
-        f"{shown(source)}."
-    )
-
-
-def _cells(cells: Any) -> Cells:
-    """An array of numbers as it is, anything else as a list."""
-    if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iuf":
-        return cells
-    try:
-        return cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
-    except TypeError:
-        raise InvalidInput(f"a column must be a list of cells; got {shown(cells)}.") from None
-
-
-def _from_csv(path: str) -> dict[str, Cells]:
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            head = file.readline()
-            file.seek(0)
-            lines = csv.reader(file, delimiter=max(",;\t", key=head.count))
-            names = next(lines, [])
-            if not names or len({*names}) < len(names) or not all(names):
-                raise InvalidInput(
-                    f"a table must begin with the names of its columns, all different; got {shown(names)}."
-                )
-            columns = [_Texts() for _ in names]
-            for cells in lines:
-                if cells and len(cells) != len(names):
-                    raise InvalidInput(
-                        f"line {lines.line_num} of {path} has {len(cells)} cells; {len(names)} are named."
-                    )
-                for column, cell in zip(columns, cells, strict=False):
-                    column.append(cell)
-    except (OSError, UnicodeError, csv.Error) as error:
-        raise InvalidInput(f"the table {path} cannot be read: {error}.") from error
-    return dict(zip(names, columns, strict=True))
-
-
 def _lengths(columns: Mapping[str, Cells]) -> int:
     """The number of rows; InvalidInput where columns differ in it."""
     lengths = {len(cells) for cells in columns.values()}
@@ -266,7 +203,7 @@ def _lengths(columns: Mapping[str, Cells]) -> int:
 def _features(given: Any, columns: Mapping[str, Cells], id_column: str | None) -> dict[str, Parameter | None]:
     """The features by name, with the parameter that each is to be, where that is said."""
     if given is None:
-        numbers = {name: _numbers(cells) for name, cells in columns.items() if name != id_column}
+        numbers = {name: numbers_of(cells) for name, cells in columns.items() if name != id_column}
         found = {name: None for name, kept in numbers.items() if kept is not None and np.ptp(kept) > 0.0}
         if not found:
             raise InvalidInput("a table needs features, and no column has numbers that differ. Use features=[...].")
@@ -281,38 +218,24 @@ def _features(given: Any, columns: Mapping[str, Cells], id_column: str | None) -
     return dict(given) if isinstance(given, Mapping) else dict.fromkeys(named)
 
 
-def _numbers(cells: Cells) -> Array | IntArray | None:
-    """A column as an array of numbers, NaN where there is none; None where it has something else."""
-    if isinstance(cells, np.ndarray):
-        return cells
-    if isinstance(cells, _Texts):
-        try:
-            found = np.array([cell.strip() or "nan" for cell in cells], dtype=np.float64)
-        except ValueError:
-            return None
-        if all(cell.strip().lstrip("+-").isdecimal() for cell in cells) and np.abs(found).max() < _EXACT:
-            return found.astype(np.int64)
-        return found if np.isfinite(found).any() else None
-    kinds = {type(plain(cell)) for cell in cells}
-    if not kinds <= {int, float, type(None)} or not kinds & {int, float}:
-        return None
-    if kinds == {int}:
-        kept = np.array(cells)
-        return kept if kept.dtype.kind == "i" else None
-    return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
-
-
 def _made(name: str, cells: Cells, given: Parameter | None) -> Parameter:
     """The parameter of a feature: as given, or what suits its cells."""
     if given is not None:
         return given
-    numbers = _numbers(cells)
+    numbers = numbers_of(cells)
     if numbers is None:
         for i, cell in enumerate(cells, 1):
             if cell is None or cell == "" or cell != cell:
                 raise _lacks(name, i)
-        values = list(dict.fromkeys((type(cell), cell) for cell in map(plain, cells)))
-        return Categorical([value for _, value in values])
+        values = [value for _, value in dict.fromkeys((type(cell), cell) for cell in map(plain, cells))]
+        odd = [value for value in values if not is_number(value)]
+        if odd and 2 * len(odd) < len(values):
+            raise InvalidInput(
+                f"a feature must be numbers, or names; {name!r} has mostly numbers, and {shown(odd[0])} in row "
+                f"{[*map(plain, cells)].index(odd[0]) + 1}. Correct it, leave the row out, or name all of the choices: "
+                f"features={{{name!r}: bv.Categorical([...]), ...}}."
+            )
+        return Categorical(values)
     if not np.isfinite(numbers).all():
         raise _lacks(name, int(np.flatnonzero(~np.isfinite(numbers))[0]) + 1)
     low, high = numbers.min().item(), numbers.max().item()
@@ -330,12 +253,12 @@ def _lacks(name: str, row: int) -> InvalidInput:
 
 def _values(name: str, cells: Cells, p: Parameter) -> Cells:
     """The cells of a feature as its parameter has them: an array of numbers, or a list."""
-    numbers = _numbers(cells) if p.ordered or p.count is None else None
+    numbers = numbers_of(cells) if has(p, Number) else None
     if numbers is None:
         kept: dict[Any, Any] = {}
         for cell in cells:
             if (type(cell), cell) not in kept:
-                kept[type(cell), cell] = p.check(cell, name)
+                kept[type(cell), cell] = _choice(name, cell, p)
         return [kept[type(cell), cell] for cell in cells]
     bad = np.flatnonzero(~np.isfinite(numbers))
     if len(bad):
@@ -343,6 +266,18 @@ def _values(name: str, cells: Cells, p: Parameter) -> Cells:
     if numbers.dtype.kind == "f" and np.abs(numbers).max() > LARGEST:
         raise InvalidInput(f"a feature must be {LARGEST:g} at most; got {np.abs(numbers).max()!r} in {name!r}.")
     return read_only(numbers.astype(np.int64 if isinstance(p, Int) else np.float64))
+
+
+def _choice(name: str, cell: Any, p: Parameter) -> Any:
+    """The choice that a cell means; that of a file is a text, and may mean a number."""
+    try:
+        return p.check(cell, name)
+    except InvalidInput:
+        if isinstance(cell, str):
+            for kind in (int, float):
+                with suppress(ValueError, InvalidInput):
+                    return p.check(kind(cell), name)
+        raise
 
 
 def _encoded(name: str, cells: Cells, p: Parameter) -> Array:

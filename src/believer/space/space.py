@@ -262,7 +262,7 @@ class Space:
                     if name in given:
                         raise InvalidInput(
                             f"{name!r} has a value only where {in_words(when)}; got {shown(given[name])} at "
-                            f"{ {parent: given[parent] for parent in when if parent in given} }. Leave it out."
+                            f"{ {one: given[one] for one in conditions.needs[name] if one in given} }. Leave it out."
                         )
                 elif name in params and name not in given:
                     given[name] = items[name].check(None, name)
@@ -434,8 +434,10 @@ class Space:
         points : n points.
         X : their supposed encodings, (n, dim).
         """
-        apart = np.abs(self.encode(points) - X) > np.concatenate([np.full(p.width, p.slack) for _, p in self._items])
-        rows = np.flatnonzero(apart.any(axis=1))
+        slack = np.concatenate([np.full(p.width, p.slack) for _, p in self._items])
+        if self._ruled is not None:
+            slack[self._ruled.columns] = np.maximum(slack[self._ruled.columns], self._ruled.slack)
+        rows = np.flatnonzero((np.abs(self.encode(points) - X) > slack).any(axis=1))
         return int(rows[0]) if len(rows) else None
 
     def decode(self, X: npt.ArrayLike, held: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from believer.space.units import labeled
-from believer.study.labels import number, one_line
+from believer.study.labels import DIGITS, Labels, number, one_line
 
 _LONGEST = 200
 """Characters of a cell."""
@@ -47,8 +47,9 @@ def known(values: Iterable[Any]) -> list[Any]:
     return [... if value is None else value for value in values]
 
 
-def of_params(points: Sequence[Mapping[str, Any]], units: Mapping[str, str]) -> list[Column]:
+def of_params(points: Sequence[Mapping[str, Any]], labels: Labels) -> list[Column]:
     """A column for each parameter of these points."""
+    points, units = [labels.shown(params, DIGITS) for params in points], labels.parameters
     names = dict.fromkeys(name for params in points for name in params)
     return [column(name, [params.get(name, ...) for params in points], units.get(name, "")) for name in names]
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from believer.space import Space
+from believer.space.balance import balanced
+from believer.space.parameter import Parameter
+from believer.space.rules import Linear
 from believer.space.units import amount, units_by_name
 from believer.study.goal import bounds, words
 from believer.study.goals import Goals
 
 _LONGEST = 60
 """Characters of a text that is shown in full on a line with others."""
+
+DIGITS, _FEW = 6, 4
+"""Digits of a number in a table, and on a line with others."""
 
 MAX_NAMED = 12
 """Numbers that a line names one by one."""
@@ -30,6 +37,9 @@ class Labels:
     limits : the limits of outcomes, as a table shows them: "≥ 95".
     ascending : the objectives, and whether less of each is better.
     objective : the units of the only objective; "" if there are several or none are given.
+    equations : the rules that are equations, which hold for numbers as they are shown, too.
+    parts : the parameters in them, by name.
+    largest : digits before the decimal mark of the largest number that a part can be.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -38,6 +48,9 @@ class Labels:
     limits: Mapping[str, str] = field(default_factory=dict)
     ascending: Mapping[str, bool] = field(default_factory=dict)
     objective: str = ""
+    equations: tuple[Linear, ...] = ()
+    parts: Mapping[str, Parameter] = field(default_factory=dict)
+    largest: int = 0
 
     @staticmethod
     def of(space: Space, goals: Goals) -> Labels:
@@ -48,6 +61,9 @@ class Labels:
         space : the search space.
         goals : the goals.
         """
+        equations = tuple(rule for rule in space.rules if isinstance(rule, Linear) and rule.is_equation)
+        parts: dict[str, Any] = {name: space.parameters[name] for rule in equations for name in rule.names}
+        ends = [abs(end) for part in parts.values() for end in (part.low, part.high)]
         return Labels(
             units_by_name(space.parameters),
             units_by_name(goals.wanted),
@@ -55,13 +71,32 @@ class Labels:
             {name: bounds(goals.wanted[name]) for name in goals.limited},
             {output.name: output.sign > 0.0 for output in goals.outputs if output.limits is None},
             goals.units(goals.objectives[0]) if len(goals.objectives) == 1 else "",
+            equations,
+            parts,
+            math.ceil(math.log10(max(ends))) if ends else 0,
         )
+
+    def shown(self, params: Mapping[str, Any], digits: int) -> Mapping[str, Any]:
+        """A point whose parts of sums have so many digits, in which the sums still hold.
+
+        Parameters
+        ----------
+        params : the point. One that does not keep the sums is left as it is.
+        digits : of numbers, as they are shown.
+        """
+        if not self.equations or not self.parts.keys() <= params.keys():
+            return params
+        return balanced(dict(params), self.equations, self.parts, decimals=digits - self.largest)
+
+    def point(self, params: Mapping[str, Any]) -> str:
+        """ "a=0.25, b=0.75, T=80 °C"."""
+        return described(self.shown(params, _FEW), self.parameters)
 
 
 NO_LABELS = Labels()
 
 
-def number(value: Any, digits: int = 6, longest: int = _LONGEST) -> str:
+def number(value: Any, digits: int = DIGITS, longest: int = _LONGEST) -> str:
     """A value as tables and lines show it, on one line: a float with so many digits, a text cut where it is long."""
     return f"{value:.{digits}g}" if isinstance(value, float) else one_line(str(value), longest)
 
@@ -75,7 +110,7 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
 def described(params: Mapping[str, Any], units: Mapping[str, str] | None = None) -> str:
     """ "lr=0.01, T=80 °C"."""
     units = units or {}
-    return ", ".join(f"{k}={amount(number(v, 4), units.get(k, ''))}" for k, v in params.items())
+    return ", ".join(f"{k}={amount(number(v, _FEW), units.get(k, ''))}" for k, v in params.items())
 
 
 def named(values: Mapping[str, Any]) -> str:

@@ -57,7 +57,7 @@ class Recommendation:
     labels: Labels = NO_LABELS
 
     def __str__(self) -> str:
-        return f"trial {self.trial.id}, {described(self.params, self.labels.parameters)}: {self._expectation()}"
+        return f"trial {self.trial.id}, {self.labels.point(self.params)}: {self._expectation()}"
 
     def __repr__(self) -> str:
         return f"Recommendation(trial {self.trial.id}, {named(self.params)}: {self.mean:.4g} ± {self.std:.2g})"
@@ -81,7 +81,7 @@ class Recommendation:
         ]
         return html.block(
             f"Recommended: trial {self.trial.id}",
-            html.table(of_params([self.params], self.labels.parameters)),
+            html.table(of_params([self.params], self.labels)),
             html.sentence(self._expectation()),
             html.table(rows) if names else "",
         )
@@ -217,7 +217,7 @@ class Front(Sequence[FrontPoint]):
         """The columns: trial, parameters, and the result, posterior and limits of each outcome."""
         points, units = self._sorted(), self.labels.outcomes
         columns = [column("trial", [point.trial.id for point in points])]
-        columns += of_params([point.params for point in points], self.labels.parameters)
+        columns += of_params([point.params for point in points], self.labels)
         for name in self._names():
             told = known(point.told.get(name) for point in points)
             columns.append(column(f"{name} told", told, units.get(name, "")))

@@ -20,7 +20,7 @@ from believer.study.frames import frame
 from believer.study.goals import Goals
 from believer.study.history import History, states_by_output
 from believer.study.journal import read_events
-from believer.study.labels import Labels, described
+from believer.study.labels import Labels
 from believer.study.ledger import Counts, Ledger
 from believer.study.outcome import Outcome, copied
 from believer.study.serving import Serving
@@ -288,7 +288,7 @@ class Study:
         ]
         if len(goals.objectives) == 1 and (best := self.best) is not None:
             value = amount(f"{best[1]:.6g}", labels.objective)
-            lines.append(f"best {value} at {described(best[0], labels.parameters)}")
+            lines.append(f"best {value} at {labels.point(best[0])}")
         if self._where is not None:
             lines.append(f"journal {self._where}")
         return "\n".join(lines)

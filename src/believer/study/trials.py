@@ -16,7 +16,7 @@ from believer.study import html
 from believer.study.columns import Column, column, of_params
 from believer.study.files import PathLike
 from believer.study.frames import frame
-from believer.study.labels import NO_LABELS, Labels, described, named
+from believer.study.labels import NO_LABELS, Labels, named
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,13 +80,13 @@ class TrialList(tuple[Trial, ...]):
         return made
 
     def __str__(self) -> str:
-        return "\n".join(f"{one.id}: {described(one.params, self.labels.parameters)}" for one in self) or "no trials"
+        return "\n".join(f"{one.id}: {self.labels.point(one.params)}" for one in self) or "no trials"
 
     def __repr__(self) -> str:
         return f"TrialList({_counted(self)})"
 
     def _repr_html_(self) -> str:
-        points = of_params([trial.params for trial in self], self.labels.parameters)
+        points = of_params([trial.params for trial in self], self.labels)
         columns = [_ids(self), *points, column("why", [trial.provenance for trial in self])]
         return html.block(_counted(self), html.table(columns))
 
@@ -143,8 +143,7 @@ class Batch(Sequence[Trial]):
         return iter(self.trials)
 
     def __str__(self) -> str:
-        units = self.labels.parameters
-        lines = [f"{trial.id}: {described(trial.params, units)}  ({trial.provenance})" for trial in self.trials]
+        lines = [f"{one.id}: {self.labels.point(one.params)}  ({one.provenance})" for one in self.trials]
         return "\n".join([*lines, self.verdict.sentence, *([self._still_out] if self.earlier else [])])
 
     @property
@@ -156,7 +155,7 @@ class Batch(Sequence[Trial]):
         return f"Batch({_counted(self.trials)})"
 
     def _repr_html_(self) -> str:
-        points = of_params(self.params, self.labels.parameters)
+        points = of_params(self.params, self.labels)
         columns = [_ids(self.trials), *points, column("why", [trial.provenance for trial in self.trials])]
         said = [self.verdict.sentence, *([self._still_out] if self.earlier else [])]
         return html.block(f"Batch of {_counted(self.trials)}", html.table(columns), *map(html.sentence, said))
