@@ -17,7 +17,7 @@ from believer.arrays import Array
 from believer.problems import Problem, synthetic
 from believer.problems.known import ackley8, levy10
 from believer.surrogates import gp_fit
-from believer.surrogates.gp_fit import DEFAULT, SEPARATE, SHARED, LogNormal, Preset
+from believer.surrogates.gp_fit import DEFAULT, SEPARATE, LogNormal, Preset
 from believer_bench.problems import PROBLEMS, shapes
 from believer_bench.problems.made import around
 
@@ -26,7 +26,7 @@ Variant = Callable[[bool], AbstractContextManager[dict[str, Any]]]
 BEFORE = "before"
 
 
-def lengthscale(center: float, std: float = 0.5, shared: float = 1.0) -> Preset:
+def lengthscale(center: float = 0.25, std: float = 0.5, shared: float = 1.0) -> Preset:
     """The preset of log ℓ/√d ~ N(μ, std), μ ~ N(log center, shared)."""
     return replace(DEFAULT, lengthscale=LogNormal(math.log(center), std, shared=shared))
 
@@ -49,19 +49,39 @@ def of(prior: str, preset: Preset | None = None, **options: Any) -> Variant:
     return lambda finite: under(finite, prior, preset, **options)
 
 
+def later(results: float, preset: Preset, **options: Any) -> Variant:
+    """A mean in common from so many results a lengthscale on, and given means before."""
+
+    @contextmanager
+    def variant(finite: bool) -> Iterator[dict[str, Any]]:
+        kept, gp_fit.SHARED_FROM = gp_fit.SHARED_FROM, results
+        try:
+            with under(finite, "tried", preset, **options) as given:
+                yield given
+        finally:
+            gp_fit.SHARED_FROM = kept
+
+    return variant
+
+
 VARIANTS: dict[str, Variant] = {
-    BEFORE: of(SHARED),
+    BEFORE: later(0.0, lengthscale()),
     "separate": of(SEPARATE),
-    "0.35, 1": of("tried", lengthscale(0.35)),
-    "0.5, 1": of("tried", lengthscale(0.5)),
-    "0.35, 0.5": of("tried", lengthscale(0.35, shared=0.5)),
-    "0.5, 0.5": of("tried", lengthscale(0.5, shared=0.5)),
-    "0.5, 0.35": of("tried", lengthscale(0.5, shared=0.35)),
-    "0.7, 0.5": of("tried", lengthscale(0.7, shared=0.5)),
-    "0.5, 0.5, apart 0.35": of("tried", lengthscale(0.5, 0.35, 0.5)),
-    "0.5, 0.5, apart 0.75": of("tried", lengthscale(0.5, 0.75, 0.5)),
+    "0.35, 1": later(0.0, lengthscale(0.35)),
+    "0.5, 1": later(0.0, lengthscale(0.5)),
+    "0.35, 0.5": later(0.0, lengthscale(0.35, shared=0.5)),
+    "0.5, 0.5": later(0.0, lengthscale(0.5, shared=0.5)),
+    "0.5, 0.35": later(0.0, lengthscale(0.5, shared=0.35)),
+    "0.7, 0.5": later(0.0, lengthscale(0.7, shared=0.5)),
+    "0.5, 0.5, apart 0.35": later(0.0, lengthscale(0.5, 0.35, 0.5)),
+    "0.5, 0.5, apart 0.75": later(0.0, lengthscale(0.5, 0.75, 0.5)),
+    "0.7, 1": later(0.0, lengthscale(0.7)),
+    "1, 1": later(0.0, lengthscale(1.0)),
+    **{f"from {n} d": later(n, lengthscale()) for n in (3, 4, 5, 6)},
+    **{f"0.5, 1, from {n} d": later(n, lengthscale(0.5)) for n in (3, 4, 5)},
+    "kb": later(0.0, lengthscale(), strategy="kb"),
 }
-CONFIRMED = (BEFORE,)
+CONFIRMED = (BEFORE, "0.5, 1, from 3 d")
 
 
 def _levy(Z: Array) -> Array:
