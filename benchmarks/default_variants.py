@@ -12,12 +12,18 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 import believer as bv
 from believer.arrays import Array
+from believer.numerics.sampling import normal
 from believer.problems import Problem, synthetic
 from believer.problems.known import ackley8, levy10
+from believer.study import models
 from believer.surrogates import gp_fit
+from believer.surrogates.data import MIN_SCALE
 from believer.surrogates.gp_fit import DEFAULT, SEPARATE, LogNormal, Preset
+from believer.surrogates.warp import REACH, Warp
 from believer_bench.problems import PROBLEMS, shapes
 from believer_bench.problems.made import around
 
@@ -64,6 +70,34 @@ def later(results: float, preset: Preset, **options: Any) -> Variant:
     return variant
 
 
+def warp_from(y: Array, share: float) -> Warp | None:
+    """As ``warp_for``, but the warp begins at the best ``share`` of results in place of the median."""
+    ordered = np.sort(y)
+    m = float(np.quantile(ordered, share))
+    below = ordered[ordered < m]
+    if not len(below) or not float(ordered[-1]) - m > REACH * (m - float(ordered[0])):
+        return None
+    z = normal(np.array([share])) - normal((np.arange(len(below)) + 0.5) / len(y))
+    scale = math.sqrt(float(((m - below) ** 2).sum()) / float((z**2).sum()))
+    return Warp(m, scale) if scale >= MIN_SCALE else None
+
+
+def warps(variant: Variant) -> Variant:
+    """A variant with warps from the best quarter and eighth of results as well, by evidence; up to 100 results."""
+
+    @contextmanager
+    def warped(finite: bool) -> Iterator[dict[str, Any]]:
+        kept = models.warps_for
+        models.warps_for = lambda y: (*kept(y), *filter(None, (warp_from(y, share) for share in (0.25, 0.125))))
+        try:
+            with variant(finite) as options:
+                yield options
+        finally:
+            models.warps_for = kept
+
+    return warped
+
+
 VARIANTS: dict[str, Variant] = {
     BEFORE: later(0.0, lengthscale()),
     "separate": of(SEPARATE),
@@ -79,7 +113,8 @@ VARIANTS: dict[str, Variant] = {
     "1, 1": later(0.0, lengthscale(1.0)),
     **{f"from {n} d": later(n, lengthscale()) for n in (3, 4, 5, 6)},
     **{f"0.5, 1, from {n} d": later(n, lengthscale(0.5)) for n in (3, 4, 5)},
-    "kb": later(0.0, lengthscale(), strategy="kb"),
+    "chosen, kb": later(3, lengthscale(0.5), strategy="kb"),
+    "chosen, warps": warps(later(3, lengthscale(0.5))),
 }
 CONFIRMED = (BEFORE, "0.5, 1, from 3 d")
 
