@@ -82,13 +82,17 @@ def warp_from(y: Array, share: float) -> Warp | None:
     return Warp(m, scale) if scale >= MIN_SCALE else None
 
 
-def warps(variant: Variant) -> Variant:
-    """A variant with warps from the best quarter and eighth of results as well, by evidence; up to 100 results."""
+def warps(variant: Variant, everywhere: bool = True) -> Variant:
+    """A variant with warps from the best quarter and eighth of results as well, by evidence; up to 100 results.
+
+    everywhere: in finite spaces, too.
+    """
 
     @contextmanager
     def warped(finite: bool) -> Iterator[dict[str, Any]]:
         kept = models.warps_for
-        models.warps_for = lambda y: (*kept(y), *filter(None, (warp_from(y, share) for share in (0.25, 0.125))))
+        if everywhere or not finite:
+            models.warps_for = lambda y: (*kept(y), *filter(None, (warp_from(y, share) for share in (0.25, 0.125))))
         try:
             with variant(finite) as options:
                 yield options
@@ -115,8 +119,9 @@ VARIANTS: dict[str, Variant] = {
     **{f"0.5, 1, from {n} d": later(n, lengthscale(0.5)) for n in (3, 4, 5)},
     "chosen, kb": later(3, lengthscale(0.5), strategy="kb"),
     "chosen, warps": warps(later(3, lengthscale(0.5))),
+    "chosen, warps, not finite": warps(later(3, lengthscale(0.5)), everywhere=False),
 }
-CONFIRMED = (BEFORE, "0.5, 1, from 3 d")
+CONFIRMED = (BEFORE, "0.5, 1, from 3 d", "chosen, warps, not finite")
 
 
 def _levy(Z: Array) -> Array:

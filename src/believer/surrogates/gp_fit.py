@@ -119,6 +119,7 @@ class Preset:
     """How a fit is done; as it stands, the fit of ``GP``: maximum a posteriori, warm-started.
 
     lengthscale: prior of ℓ/√s where ``scaled``, of ℓ otherwise; None for maximum likelihood. Bounds are of the values.
+    With fewer than SHARED_FROM results for each lengthscale, the prior of categories in place of one that is shared.
     category: prior of ℓ/√d, or of ℓ, for a lengthscale that columns share, because it is no distance between numbers;
     none if ``lengthscale`` is None.
     mean_std: prior std of the constant mean m, around the average of y; None fixes m there.
