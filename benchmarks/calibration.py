@@ -1,10 +1,12 @@
-"""How sure is the default model, and does the gain come that it expects? By class, for both priors of lengthscales.
+"""How sure is the default model, and does the gain come that it expects? By class, before the last change and after.
 
-    python benchmarks/calibration.py        # two minutes of one core
+    python benchmarks/calibration.py        # five minutes of one core
 
 A study on each problem of the suite without noise, ten random results first, then batches of five until there are 55,
 three seeds. Expected is ``Gain.together`` of every batch after 20 results, at most ten times what the study had gained
 in its design; measured is what it gained over the best result. Coverage is of leave-one-out intervals at the end.
+"corrected": the same studies, and the standard deviations behind the expected gain times one factor a fit, by leave
+one out: the root of (PRIOR + Σ z²) / (PRIOR + n), z the standardized residuals.
 The second table counts, for each word of ``Gain.outlook``, the batches that gained more than the resolution.
 Writes ``results/calibration.md``.
 """
@@ -18,22 +20,29 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from default_variants import BEFORE, VARIANTS
 from regret_report import markdown_table
 from speed import provenance
 
 import believer as bv
+from believer.arrays import Array
+from believer.batch import gain as gain_of
 from believer.errors import SpaceExhausted
 from believer.problems import Problem
 from believer_bench.problems.suite import KINDS, SUITE
 
 SEEDS, DESIGN, STEP, FROM, RESULTS_OF_ALL, MOST = range(100, 103), 10, 5, 20, 55, 10.0
-PRIORS = ("separate", "shared")
+PRIORS = (BEFORE, "default", CORRECTED := "default, corrected")
+PRIOR = 10.0
 COVERED = {"50 %": 0.6744897501960817, "90 %": 1.6448536269514722}
 RESULTS = Path(__file__).parent / "results" / "calibration.md"
+
+_drawn = gain_of._drawn
 
 Batch = tuple[float, float]
 """What a batch was expected to gain and what it gained, in units of the gain of the design."""
@@ -43,9 +52,31 @@ Words = dict[str, list[tuple[float, bool]]]
 """By word: the chance of each batch to gain more than the resolution, and whether it did."""
 
 
+def corrected(model: Any, points: Array, shift: float, unit: float, place: int) -> Array | None:
+    """In place of ``gain._drawn``: samples whose distance from the mean is that of the corrected model."""
+    samples = _drawn(model, points, shift, unit, place)
+    if samples is None:
+        return None
+    left_out, mean = model.leave_one_out(), (model.joint(points).mean - shift) / unit
+    values = model.shift + model.scale * model.y
+    squares = np.square((values - left_out.mean) / left_out.std).sum()
+    factor = np.sqrt((PRIOR + squares) / (PRIOR + len(values)))
+    scaled: Array = mean + factor * (samples - mean)
+    return scaled
+
+
 def studied(problem: Problem, seed: int, prior: str, words: Words) -> tuple[list[Batch], list[float]]:
+    """:func:`observed` under a prior."""
+    with VARIANTS[BEFORE](problem.space.size is not None) if prior == BEFORE else nullcontext({}) as options:
+        return observed(problem, seed, prior, words, options)
+
+
+def observed(
+    problem: Problem, seed: int, prior: str, words: Words, options: dict[str, Any]
+) -> tuple[list[Batch], list[float]]:
     """The batches of a study, and the shares of its results within their leave-one-out intervals; adds to ``words``."""
-    optimizer = bv.Optimizer(problem.space, n_init=DESIGN, seed=seed, surrogate=bv.GP(prior=prior))
+    gain_of._drawn = corrected if prior == CORRECTED else _drawn
+    optimizer = bv.Optimizer(problem.space, n_init=DESIGN, seed=seed, **options)
     values: list[float] = []
     batches = []
     while len(values) < RESULTS_OF_ALL:

@@ -175,7 +175,7 @@ def test_maximizing_is_the_mirror_image_of_minimizing_to_the_bit() -> None:
 
 @pytest.mark.parametrize("unit", [2.0**-30, 2.0**40])
 def test_the_unit_of_the_results_plays_no_part(unit: float) -> None:
-    one, other = study(), study(lambda u: unit * cliff(u))
+    one, other = study(n=20), study(lambda u: unit * cliff(u), n=20)
     np.testing.assert_allclose(one.ask(3).encoded, other.ask(3).encoded, atol=1e-6)
     assert warp_of(other) == Warp(unit * warp_of(one).start, unit * warp_of(one).scale)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -355,12 +355,12 @@ def test_a_category_has_no_part_in_the_mean_that_numbers_share() -> None:
     assert prior.precision[1, 1] == pytest.approx(category.std**-2.0)
 
 
-@each("n", [1, 4, 30])
-@each("noise", ["infer", 1e-6])
-def test_a_mean_is_shared_by_results_that_differ_and_are_exact(noise: float | str, n: int) -> None:
+@each("n", [1, 8, 9, 30])
+@each("noise", ["infer", 1e-6, "auto"])
+def test_a_mean_is_shared_by_enough_results_that_differ_and_are_exact(noise: float | str, n: int) -> None:
     X, rng = np.random.default_rng(0).random((n, 3)), np.random.default_rng(0)
-    separate = replace(gp_fit.DEFAULT, lengthscale=gp_fit.DEFAULT.category)
-    for y, same in ((np.full(n, 0.1), True), (X[:, 0], noise == "infer" or n == 1)):
+    separate = gp_fit.PRIORS[gp_fit.SEPARATE]
+    for y, same in ((np.full(n, 0.1), True), (X[:, 0], noise == "infer" or n < 9)):
         one, other = (fit_gp(Data(X, y), "matern52", noise, rng, preset=p).hyper for p in (gp_fit.DEFAULT, separate))
         assert (one.to_config() == other.to_config()) is same
 

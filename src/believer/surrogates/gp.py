@@ -356,7 +356,8 @@ class GP:
         which learns it; or "auto", which assumes deterministic results unless replicates differ or the data are much
         more likely with noise than without.
     prior : what is assumed of the lengthscales of numbers. "shared": they have a mean in common, which is learned along
-        with them. "separate": their mean is given, as it was before engine 4. Those of categories have a given mean.
+        with them once there are three results for each, and given before. "separate": their mean is given, as it was
+        before engine 4. Those of categories have a given mean.
         "auto" is "separate" for a study in a finite space, and "shared" otherwise.
     """
 

@@ -35,6 +35,10 @@ CENTER_UP_TO, CENTER_AT_TIMES_UP_TO = 100, 500
 """With more data than this a search that has a last fit to start from takes the prior's center as a second start only
 when the data have grown by a quarter since; with more than that, never."""
 
+SHARED_FROM = 3.0
+"""Lengthscales share a mean from so many results for each of them on. Fewer do not tell how far correlations reach: the
+mean would follow chance, to lengthscales so short that no result says anything of other places."""
+
 LEARNABLE = (1e-9, 1e9)
 """Where hyperparameters lie, whatever the data and the bounds of a fit: outside, sums of squares lose their meaning."""
 
@@ -115,6 +119,7 @@ class Preset:
     """How a fit is done; as it stands, the fit of ``GP``: maximum a posteriori, warm-started.
 
     lengthscale: prior of ℓ/√s where ``scaled``, of ℓ otherwise; None for maximum likelihood. Bounds are of the values.
+    With fewer than SHARED_FROM results for each lengthscale, the prior of categories in place of one that is shared.
     category: prior of ℓ/√d, or of ℓ, for a lengthscale that columns share, because it is no distance between numbers;
     none if ``lengthscale`` is None.
     mean_std: prior std of the constant mean m, around the average of y; None fixes m there.
@@ -124,7 +129,7 @@ class Preset:
         four times as much where a rougher kernel would be better still.
     """
 
-    lengthscale: LogNormal | None = LogNormal(math.log(0.25), 0.5, shared=1.0)
+    lengthscale: LogNormal | None = LogNormal(math.log(0.5), 0.5, shared=1.0)
     category: LogNormal = LogNormal(math.log(0.5), 0.5)
     signal: LogNormal | None = LogNormal(0.0, 2.0)
     noise: LogNormal | None = LogNormal(-5.0, 1.0)
@@ -141,10 +146,12 @@ class Preset:
 
 DEFAULT = Preset()
 
+CAUTIOUS = 20.0
+"""The evidence that a prior asks for that keeps lengthscales long: it takes rough results for noise sooner."""
+
 SHARED, SEPARATE = "shared", "separate"
-PRIORS = {AUTO: DEFAULT, SHARED: DEFAULT, SEPARATE: Preset(lengthscale=DEFAULT.category, evidence=20.0)}
-"""Presets by the name of their prior of lengthscales. One that keeps lengthscales long takes rough results for noise
-sooner, and has to ask for more evidence."""
+PRIORS = {AUTO: DEFAULT, SHARED: DEFAULT, SEPARATE: Preset(lengthscale=DEFAULT.category, evidence=CAUTIOUS)}
+"""Presets by the name of their prior of lengthscales."""
 
 
 def prior_for(prior: str, finite: bool) -> str:
@@ -191,7 +198,10 @@ def fit(
         rows = np.sort(rng.permutation(n)[:subset])
         X, y, known = X[rows], y[rows], None if known is None else known[rows]
     tied, first = _tied(groups, d)
-    warm_only, shared = n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and not grown), known is None and bool(np.ptp(y))
+    warm_only = n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and not grown)
+    shared = known is None and bool(np.ptp(y))
+    if n < SHARED_FROM * len(first) and preset.lengthscale is not None and preset.lengthscale.shared:
+        preset = replace(preset, lengthscale=preset.category, evidence=CAUTIOUS)
     task = _FitTask(kernel, X, y, known, preset, tied, first, warm_only, shared, likelihood)
     last = () if previous is None else (previous,)
     if kind != AUTO:
