@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from each import each
 from test_workers import posix_only
-from waiting import wait_for
+from waiting import alive, wait_for
 
 import believer as bv
 from believer import program, trees
