@@ -293,7 +293,7 @@ def test_a_refusal_says_what_of_the_conditions_does_not_hold() -> None:
             "gamma": bv.Float(0, 1, when={"kernel": "rbf"}),
         }
     )
-    with pytest.raises(InvalidInput, match="at {'model': 'forest'}"):
+    with pytest.raises(InvalidInput, match=r"at \{'model': 'forest'\}"):
         nested.check({"model": "forest", "gamma": 0.5})
 
 
