@@ -334,11 +334,8 @@ def test_a_part_that_is_absent_does_not_take_what_rounding_leaves() -> None:
 
 
 def test_a_study_loads_where_a_tiny_part_takes_what_large_steps_leave(tmp_path: Path) -> None:
-    parts: dict[str, Any] = {
-        "small": bv.Float(-0.001676, -6e-6),
-        "large": bv.Int(4, 14),
-        "other": bv.Float(0.0, 0.00287),
-    }
+    parts: dict[str, Any] = {"small": bv.Float(-0.001676, -6e-6), "large": bv.Int(4, 14)}
+    parts["other"] = bv.Float(0.0, 0.00287)
     rules = [
         bv.linear({"other": 1 / 3, "large": 1.0, "small": 0.5}, at_most=11.000068524174429),
         bv.linear({"small": 2.0, "large": 0.5}, equals=4.996648),
