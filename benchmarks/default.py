@@ -144,6 +144,7 @@ def report(rows: Sequence[Row], names: Sequence[str]) -> str:
         heads = ["variant", "q", "difference of l on rugged", "won : lost", "p"]
         lines = [[name, str(q), *versus(runs, name, BEFORE, [q], [RUGGED])[2:]] for name in names for q in sizes]
         text += ["## Rugged", "", markdown_table(heads, lines), ""]
+        text += ["## Rugged, by problem", "", markdown_table(*by_problem(runs, names, sizes)), ""]
     for q in sizes:
         lines = [[name, *(f"{mean(runs, name, q, [kind]):+.2f}" for kind in classes)] for name in names]
         text += [f"## Mean l less that of {BEFORE} by class, q={q}", ""]
@@ -193,6 +194,20 @@ def reasons(runs: Runs, name: str, sizes: Sequence[int], kinds: Sequence[str]) -
     found = [where for (where, d), value in zip(tests.items(), p, strict=True) if value < LEVEL and d.mean() > 0.0]
     loses = FINITE in kinds and score(runs, name, sizes, [FINITE]) > ALLOWED
     return [*found, f"{FINITE}'s score"] if loses else found
+
+
+def by_problem(runs: Runs, names: Sequence[str], sizes: Sequence[int]) -> tuple[list[str], list[list[str]]]:
+    """Head and lines of a table: each variant on each rugged problem."""
+    lines = []
+    for name in names[1:]:
+        for problem in RUGGED_PROBLEMS:
+            cells = [name, problem]
+            for q in sizes:
+                mine, base = runs[name, q], runs[BEFORE, q]
+                d = np.array([mine[block] - base[block] for block in base if block[0] == problem and block in mine])
+                cells += [f"{d.mean():+.2f}", f"{(d < 0).sum()} : {(d > 0).sum()}"]
+            lines.append(cells)
+    return ["variant", "problem", *(head for q in sizes for head in (f"q={q}", "won : lost"))], lines
 
 
 def versus(runs: Runs, name: str, other: str, sizes: Sequence[int], kinds: Sequence[str] | None = None) -> list[str]:
