@@ -31,7 +31,7 @@ from believer.study.options import Options, said, with_options
 from believer.study.serialization import DamagedSettings
 from believer.surrogates.protocols import Suited, Surrogate
 
-ENGINE = 5
+ENGINE = 6
 """The number of the engine, raised whenever it chooses other points on purpose; journals without one have engine 1."""
 
 STRATEGY, AMONG_SEVERAL = "hedged", "kb"
