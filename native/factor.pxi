@@ -61,7 +61,7 @@ cdef check_known(const double[::1] known, Py_ssize_t n):
         raise ValueError(f"the noise must be known of all {n} observations or of none; got {known.shape[0]}")
 
 
-def triangle(Py_ssize_t n):
+cdef triangle(Py_ssize_t n):
     """Zeros (n, n) for a lower triangle. What is never written takes no memory: nearly half of a large one.
 
     NumPy's own zeros of that size come in huge pages, in which each row of the triangle fills up the square.
