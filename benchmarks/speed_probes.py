@@ -26,7 +26,7 @@ from believer_bench.peers import PEERS
 CONDITION_SIZES = (50, 100, 200, 500, 1000, 2000)
 LARGE = ((1000, 10, 64, 0.6, None, None), (2000, 20, 64, 1.5, 150, None), (2000, 10, 64, None, None, 0.06))
 """n, d, q, and what is asked: seconds of tell + ask(q), MB above import, seconds of ask(1) with 500 points pending."""
-PENDING, LARGE_REPEATS = 500, 3
+PENDING, LARGE_REPEATS = 500, 1
 IMPORT_REPEATS = 9
 
 _LARGE_CHILD = """
@@ -135,7 +135,7 @@ def median_seconds(call: Callable[[], object], budget: float = 1.0, least: int =
 def large_table() -> str:
     """Large batches: seconds of the processor, and the most memory above that of the imported package, as Markdown.
 
-    Medians of a few runs, each in a fresh interpreter.
+    Medians of runs that are each in a fresh interpreter.
     """
     lines = []
     for n, d, q, *asked in LARGE:
