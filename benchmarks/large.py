@@ -157,7 +157,7 @@ def compared(rows: Sequence[dict[str, Any]]) -> str:
         ]
         lines.append([f"{n:,}", str(len(pairs)), f"{won} of {won + lost}", f"{chance:.3f}",
                       f"{np.median(gaps):+.3f}", *(f"{ratio:.1f}" for ratio in ratios)])  # fmt: skip
-    head = ["results", "pairs", "subset is better", "p, that it is worse", "median difference of new"]
+    head = ["results", "pairs", "subset is better", "p, that it is worse", "difference of new, median"]
     head += ["first: times faster", "later: times faster", "times less memory"]
     return markdown_table(head, lines)
 

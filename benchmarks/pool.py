@@ -142,6 +142,8 @@ def reached(n: int, d: int, q: int, seeds: range, least: int = 0) -> list[str]:
         for seed in count(seeds.start):
             if seed >= seeds.stop and len(kept) >= least:
                 break
+            if kept:
+                print(f"before seed {seed}: {np.exp(np.median(kept)):.3f} of {len(kept)}", file=sys.stderr, flush=True)
             for f in FUNCTIONS.values():
                 X, y = searched(n, d, f, seed)
                 settings = StudySettings.of(space_of(d), seed=seed, n_init=5)
