@@ -9,7 +9,7 @@ results on a later ask adds results to the model that is there; below that it is
 ``strategy="trust_region"``. Seconds of the processor, one thread, each size in a process of its own.
 
 The floor is the time that the flops and bytes of a later ask take at this machine's rates (``speed_floor.py``): of N
-results in the model (n, or 5,000 of more) and the one under shorter lengthscales, each with
+results in the model (n, or 2,000 of more) and the one under shorter lengthscales, each with
 
 - 704 candidates predicted, N² flops and N kernel entries each (632 for each point below 200 results, without hedges);
 - ten results and ten lies as rows of the factor, 4 N² flops and 4 N² bytes each;
@@ -39,17 +39,17 @@ from speed_floor import Rates, rates
 
 from believer.batch.picking import POOLED_FROM
 from believer.study.models import KEPT_FROM
-from believer.surrogates.subset import MOST
+from believer.surrogates import GP
 
 RESULTS = Path(__file__).parent / "results"
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 20_000)
-MODELS = ("exact", "local")
+MODELS = ("default", "local")
 Q, LARGE = 10, 1000
 
 
 def floor(n: int, at: Rates) -> float:
     """The least seconds of a later ask with ``n`` results: the table above."""
-    N, kept = min(n, MOST), n >= POOLED_FROM
+    N, kept = min(n, GP.most_results), n >= POOLED_FROM
     models, candidates = (2, 704) if kept else (1, 632 * Q)
     predicted = models * candidates * (N * at.entry + N**2 / at.gemm)
     rows = models * (2 if kept else 1) * Q * max(4.0 * N**2 / at.gemm, 4.0 * N**2 / at.read)
@@ -87,13 +87,13 @@ def report(rows: list[dict[str, Any]]) -> str:
     rows = sorted(rows, key=lambda row: row["n"])
     own = {model: [row for row in rows if row["model"] == model] for model in MODELS}
     figure, axes = plt.subplots(figsize=(7.0, 4.2), layout="constrained")
-    for model, label, color in (("exact", "default", "C0"), ("local", "trust region", "C1")):
+    for model, label, color in (("default", "default", "C0"), ("local", "trust region", "C1")):
         sizes = [row["n"] for row in own[model]]
         axes.plot(sizes, [row["seconds"][0] for row in own[model]], "o--", color=color, label=f"{label}, with a fit")
         axes.plot(sizes, [row["seconds"][-1] for row in own[model]], "o-", color=color, label=f"{label}, later")
     axes.plot(
-        [row["n"] for row in own["exact"]],
-        [row["floor"] for row in own["exact"]],
+        [row["n"] for row in own["default"]],
+        [row["floor"] for row in own["default"]],
         color="0.4",
         label="floor of the default, later",
     )
@@ -104,7 +104,7 @@ def report(rows: list[dict[str, Any]]) -> str:
     axes.legend(frameon=False)
     figure.savefig(RESULTS / "growth.png", dpi=150)
     lines = []
-    for row in own["exact"]:
+    for row in own["default"]:
         local = next(one for one in own["local"] if one["n"] == row["n"])
         times = [row["seconds"][0], row["seconds"][-1], row["floor"]]
         lines.append([f"{row['n']:,}", *(f"{1e3 * seconds:.3g}" for seconds in times),

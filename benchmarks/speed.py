@@ -38,7 +38,7 @@ import numpy as np
 from regret import MEMBERS, PROBLEMS, Cell, Factory, run_cell, versions
 from regret_report import markdown_table
 from speed_floor import Call, counting, floor_table, likelihood_table, rates
-from speed_probes import condition_table, import_table, memory_table
+from speed_probes import condition_table, import_table, large_table
 
 import believer as bv
 from believer.numerics import backend
@@ -121,11 +121,11 @@ def _step_cell(n: int, q: int, peer: str, asked: float, others: tuple[str, ...] 
 COMPARISONS = {
     comparison.name: comparison
     for comparison in (
-        _step_cell(50, 3, "egobox_kb", 30.0, ("botorch_qei_joint", "botorch_joint", "skopt", "optuna")),
+        _step_cell(50, 3, "egobox_kb", 80.0, ("botorch_qei_joint", "botorch_joint", "skopt", "optuna")),
         _step_cell(200, 3, "optuna", 20.0),
         _step_cell(200, 10, "botorch_qei_joint", 15.0, ("botorch_joint",)),
-        _step_cell(500, 10, "botorch_qei_joint", 12.0, ("botorch_joint",), repeats=9),
-        _step_cell(1000, 10, "optuna", 12.0, repeats=5),
+        _step_cell(500, 10, "botorch_qei_joint", 20.0, ("botorch_joint",), repeats=9),
+        _step_cell(1000, 10, "optuna", 30.0, repeats=5),
         Comparison("loop", "Hartmann-6D loop, 50 evaluations, q = 3", 50, whole_loop, "egobox_clmin", 30.0, (), 9),
     )
 }
@@ -133,7 +133,7 @@ COMPARISONS = {
 PROBES = {
     "likelihood": likelihood_table,
     "condition": condition_table,
-    "memory": memory_table,
+    "large": large_table,
     "import": import_table,
 }
 

@@ -24,27 +24,38 @@ from believer.surrogates.data import Data
 from believer_bench.peers import PEERS
 
 CONDITION_SIZES = (50, 100, 200, 500, 1000, 2000)
-MEMORY_N, MEMORY_Q = 2000, 50
+LARGE = ((1000, 10, 64, 0.6, None, None), (2000, 20, 64, 1.5, 150, None), (2000, 10, 64, None, None, 0.06))
+"""n, d, q, and what is asked: seconds of tell + ask(q), MB above import, seconds of ask(1) with 500 points pending."""
+PENDING, LARGE_REPEATS = 500, 1
 IMPORT_REPEATS = 9
 
-_MEMORY_CHILD = """
-import resource, sys
+_LARGE_CHILD = """
+import resource, sys, time
 import numpy as np
-import believer
-from regret import PROBLEMS, ours
-n, q = {n}, {q}
-problem = PROBLEMS["hartmann6"]
+import believer as bv
+from pool import point, searched, space_of, waves
+n, d, q, pending = {n}, {d}, {q}, {pending}
 def peak():
     if sys.platform == "linux":
         line = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
         return 1024 * int(line.split()[1])
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-X = np.random.default_rng(0).random((n, problem.d))
-y = problem(X)
 before = peak()
-member = ours(X, y, 0)
-member.ask(q)
-print(before, peak())
+w = 0.2 + 0.6 * np.random.default_rng(0).random(d)
+X, y = searched(n - q, d, waves, 0)
+optimizer = bv.Optimizer(space_of(d), seed=0, n_init=5)
+for x, value in zip(X, y):
+    optimizer.observe(point(x), float(value))
+batch = optimizer.ask(q)
+start = time.process_time()
+optimizer.tell_many(batch, [float(v) for v in waves(batch.encoded, w)])
+optimizer.ask(q)
+seconds, most = time.process_time() - start, peak() - before
+while optimizer.counts.pending < pending:
+    optimizer.ask(min(q, pending - optimizer.counts.pending))
+start = time.process_time()
+optimizer.ask(1)
+print(seconds, time.process_time() - start, most)
 """
 
 _IMPORT_CHILD = """
@@ -121,12 +132,24 @@ def median_seconds(call: Callable[[], object], budget: float = 1.0, least: int =
     return float(np.median(seconds))
 
 
-def memory_table() -> str:
-    """Peak resident memory of one ask above that of the imported package, as Markdown."""
-    before, after = map(int, _child(_MEMORY_CHILD.format(n=MEMORY_N, q=MEMORY_Q)).split())
-    line = [str(MEMORY_N), str(MEMORY_Q), f"{before / 2**20:.0f}", f"{(after - before) / 2**20:.0f}"]
-    header = ["n", "q", "after import, MiB", "above import, MiB"]
-    return "## Peak memory of one ask\n\n" + markdown_table(header, [line])
+def large_table() -> str:
+    """Large batches: seconds of the processor, and the most memory above that of the imported package, as Markdown.
+
+    Medians of runs that are each in a fresh interpreter.
+    """
+    lines = []
+    for n, d, q, *asked in LARGE:
+        pending = PENDING if asked[-1] else 0
+        runs = [_child(_LARGE_CHILD.format(n=n, d=d, q=q, pending=pending)).split() for _ in range(LARGE_REPEATS)]
+        step, single, most = np.median(np.array(runs, dtype=float), axis=0)
+        found = (step, most / 1e6, single if pending else None)
+        lines.append([str(n), str(d), str(q)])
+        for value, limit in zip(found, asked, strict=True):
+            verdict = "" if limit is None or value is None else " (met)" if value <= limit else " (missed)"
+            lines[-1] += ["" if value is None else f"{value:.3g}", "" if limit is None else f"{limit:g}{verdict}"]
+    header = ["n", "d", "q", "tell + ask(q), s", "asked", "MB above import", "asked"]
+    header += [f"ask(1), {PENDING} pending, s", "asked"]
+    return "## Large batches\n\n" + markdown_table(header, lines)
 
 
 def import_table() -> str:

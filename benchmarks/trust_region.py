@@ -25,6 +25,7 @@ from believer.arrays import Array
 from believer.numerics import backend
 from believer.numerics.sampling import latin_hypercube
 from believer.problems.problem import Problem
+from believer.study.settings import ENGINE
 from believer_bench.members import Member, Ours
 from believer_bench.problems.many import MANY
 from believer_bench.turbo import Turbo
@@ -59,7 +60,9 @@ def run(name: str, problem: Problem, seed: int) -> dict[str, Any]:
         seconds.append(time.process_time() - resumed + stopped - began)
         began = time.process_time()
         best.append(min(best[-1], float(values.min())))
-    return {"member": name, "problem": problem.name, "seed": seed, "best": best, "seconds": seconds}
+    return {
+        "member": name, "problem": problem.name, "seed": seed, "best": best, "seconds": seconds, "engine": ENGINE,
+    }  # fmt: skip
 
 
 def seeds_of(text: str) -> range:
@@ -95,7 +98,8 @@ def report(rows: Sequence[dict[str, Any]]) -> str:
         f"Best value of {BUDGET:,} evaluations in batches of {Q}, from the same Latin hypercube of {DESIGN}: medians "
         "over seeds (quartiles at the end). CPU seconds are those of all asks and tells of a run, one thread, "
         f"{backend.name()} backend, on a machine that was shared. p, of {ENOUGH_PAIRS} pairs and more: Wilcoxon's "
-        "signed-rank test of the ends, two-sided, not corrected.\n",
+        "signed-rank test of the ends, two-sided, not corrected. Ours are of the engines "
+        f"{', '.join(_engines(rows))}.\n",
     ]
     for problem in MANY:
         lines = []
@@ -118,6 +122,14 @@ def report(rows: Sequence[dict[str, Any]]) -> str:
         header = ["member", "runs", *(f"at {n:,}" for n in moments), "quartiles", "CPU s", "lost to the trust region"]
         parts += [f"## {problem}\n", markdown_table(header, lines)]
     return "\n".join(parts)
+
+
+def _engines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Each engine, with its seeds."""
+    seeds: dict[int, set[int]] = {}
+    for row in rows:
+        seeds.setdefault(row["engine"], set()).add(row["seed"])
+    return [f"{engine} (seeds {', '.join(map(str, sorted(seeds[engine])))})" for engine in sorted(seeds)]
 
 
 def _p(gaps: Array) -> str:

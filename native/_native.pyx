@@ -33,6 +33,9 @@ from libc.string cimport memcpy, memmove, memset
 from scipy.linalg.cython_blas cimport ddot, dgemm, dgemv, dsyrk, dtrmm, dtrmv
 from scipy.linalg.cython_lapack cimport dposv
 
+import mmap
+import sys
+
 import numpy as np
 
 cdef extern from "sizes.h" nogil:

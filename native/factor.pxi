@@ -5,6 +5,10 @@
 # faster than LAPACK its dpotrf and dtrtri, which solve with narrow panels. A block (rows, columns) of a
 # matrix stored by rows is (columns, rows) to BLAS, and lower triangles are upper ones.
 
+cdef enum:
+    LARGE = 512  # rows of a triangle that get pages of their own
+
+
 cdef Py_ssize_t half(Py_ssize_t n) noexcept nogil:
     """Where to cut n rows in two, at a multiple of the smallest block."""
     return (n // SMALL + 1) // 2 * SMALL
@@ -57,6 +61,20 @@ cdef check_known(const double[::1] known, Py_ssize_t n):
         raise ValueError(f"the noise must be known of all {n} observations or of none; got {known.shape[0]}")
 
 
+cdef triangle(Py_ssize_t n):
+    """Zeros (n, n) for a lower triangle. What is never written takes no memory: nearly half of a large one.
+
+    NumPy's own zeros of that size come in huge pages, in which each row of the triangle fills up the square.
+    """
+    if n < LARGE:
+        return np.zeros((n, n))
+    private = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
+    try:
+        return np.frombuffer(mmap.mmap(-1, times(times(n, n), sizeof(double)), **private)).reshape(n, n)
+    except (OSError, OverflowError, ValueError):
+        raise MemoryError from None
+
+
 def covariance_factor(int kernel, const double[:, ::1] X, const double[::1] lengthscales, double signal,
                       double diagonal, const double[::1] known=None):
     """W (n, n) of the covariance of X (n, d), on its diagonal ``diagonal`` and, unless it is None, ``known`` (n,).
@@ -66,7 +84,7 @@ def covariance_factor(int kernel, const double[:, ::1] X, const double[::1] leng
     cdef Py_ssize_t d = lengthscales.shape[0], n = check_columns(X, d), i
     check_kernel(kernel)
     check_known(known, n)
-    W = np.empty((n, n))
+    W = triangle(n)
     cdef double[:, ::1] W_view = W
     cdef double *U = room(plus(times(d, plus(n, 1)), n))
     if U == NULL:
@@ -81,8 +99,6 @@ def covariance_factor(int kernel, const double[:, ::1] X, const double[::1] leng
             kernel_row(kernel, i, d, u, U, n, signal, &W_view[i, 0], h)
             W_view[i, i] = diagonal if known is None else diagonal + known[i]
         good = inverse_factor(n, &W_view[0, 0], n)
-        for i in range(n):
-            memset(&W_view[i, 0] + i + 1, 0, (n - 1 - i) * sizeof(double))
         free(U)
     return W if good else None
 

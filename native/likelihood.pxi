@@ -6,6 +6,11 @@ cdef enum:
     SLOW_FROM = 500
 
 
+cdef double *slopes(double *K, Py_ssize_t n, Py_ssize_t i) noexcept nogil:
+    """Room for the i numbers h of row i where no lower triangle reaches: the end of row n - 1 - i of K (n, n)."""
+    return K + (n - 1 - i) * n + (n - i)
+
+
 cdef class HyperPosterior(Objective):
     """-(log p(y | X, θ) + log p(θ)) of standardized y, to be minimized over θ = log ℓ, log σ_f² [, log σ_n²].
 
@@ -113,11 +118,10 @@ cdef class HyperPosterior(Objective):
         -inf and zeros where K_y is not positive definite; False without memory.
         """
         cdef Py_ssize_t n = self.n, d = self.d, s = self.lengths, i, c
-        cdef double *K = room(plus(times(n, plus(times(2, n), plus(d + 3, self.dim))), plus(d, plus(d, self.dim))))
+        cdef double *K = room(plus(times(n, plus(n, plus(d + 3, self.dim))), plus(d, plus(d, self.dim))))
         if K == NULL:
             return False
-        cdef double *H = K + n * n
-        cdef double *U = H + n * n
+        cdef double *U = K + n * n
         cdef double *alpha = U + n * d
         cdef double *row = alpha + 2 * n
         cdef double *V = row + n
@@ -135,7 +139,7 @@ cdef class HyperPosterior(Objective):
         scaled_columns(n, d, &self.X[0, 0], lengthscales, U)
         for i in range(n):
             scaled_row(d, &self.X[i, 0], lengthscales, u)
-            kernel_row(self.kernel, i, d, u, U, n, signal, K + i * n, H + i * n)
+            kernel_row(self.kernel, i, d, u, U, n, signal, K + i * n, slopes(K, n, i))
             K[i * n + i] = signal + noise if known == NULL else signal + (noise + known[i])
         if not inverse_factor(n, K, n):
             value[0], mean[0] = -INFINITY, 0.0
@@ -151,7 +155,7 @@ cdef class HyperPosterior(Objective):
         if self.mean_std == self.mean_std:
             value[0] -= 0.5 * (mean[0] / self.mean_std) ** 2
         if information != NULL:
-            self.average_information(K, H, U, lengthscales, alpha, noise, mean[0], V, u, information)
+            self.average_information(K, U, lengthscales, alpha, noise, mean[0], V, u, information)
         precision(n, K, n)
         for i in range(n):
             square += alpha[i] * alpha[i]
@@ -159,7 +163,7 @@ cdef class HyperPosterior(Objective):
             if known != NULL:
                 beyond += known[i] * (alpha[i] * alpha[i] - K[i * n + i])
             scaled_row(d, &self.X[i, 0], lengthscales, u)
-            likelihood_weights(i, alpha[i], alpha, K + i * n, H + i * n, row)
+            likelihood_weights(i, alpha[i], alpha, K + i * n, slopes(K, n, i), row)
             for c in range(d if self.groups is not None else 0):
                 spreads(i, 1, u + c, U + c * n, n, row, gradient + self.groups[c])
             if self.groups is None:
@@ -201,8 +205,8 @@ cdef class HyperPosterior(Objective):
             total += ones[i]
         return total
 
-    cdef void average_information(self, double *W, const double *H, const double *U, const double *lengthscales,
-                                  const double *alpha, double noise, double mean, double *V, double *u,
+    cdef void average_information(self, double *W, const double *U, const double *lengthscales, const double *alpha,
+                                  double noise, double mean, double *V, double *u,
                                   double *information) noexcept nogil:
         """½ αᵀ K_i K_y⁻¹ K_j α (p, p), less what the mean takes up; V (p, n) is for the columns K_j α, u has p."""
         cdef Py_ssize_t n = self.n, d = self.d, s = self.lengths, p = self.dim, i, j, c
@@ -216,9 +220,10 @@ cdef class HyperPosterior(Objective):
                 information[c] = 0.0
             for c in range(d if self.groups is not None else 0):
                 j = self.groups[c]
-                lengthscale_products(i, 1, u + c, U + c * n, n, H + i * n, alpha[i], alpha, V + j * n, information + j)
+                lengthscale_products(i, 1, u + c, U + c * n, n, slopes(W, n, i), alpha[i], alpha, V + j * n,
+                                     information + j)
             if self.groups is None:
-                lengthscale_products(i, d, u, U, n, H + i * n, alpha[i], alpha, V, information)
+                lengthscale_products(i, d, u, U, n, slopes(W, n, i), alpha[i], alpha, V, information)
             for c in range(s):
                 V[c * n + i] += information[c]
             V[s * n + i] = self.y[i] - mean - (noise if self.known is None else noise + self.known[i]) * alpha[i]

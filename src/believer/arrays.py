@@ -201,7 +201,7 @@ def near_any(X: Array, others: Array, tolerance: float | Array = SAME_POINT) -> 
                 pairs = pairs[0][near], pairs[1][near]
             close[start + pairs[0]] = True
         return close
-    for start in range(0, len(X), 256):
-        same: BoolArray = np.abs(X[start : start + 256, None, :] - others[None, :, :]) <= tolerance
-        close[start : start + 256] = np.any(np.all(same, axis=2), axis=1)
+    for start in range(0, len(X), rows := max(1, _AT_ONCE // max(1, others.size))):
+        same: BoolArray = np.abs(X[start : start + rows, None, :] - others[None, :, :]) <= tolerance
+        close[start : start + rows] = np.any(np.all(same, axis=2), axis=1)
     return close

@@ -83,3 +83,16 @@ def test_a_point_after_another_result_is_chosen_among_its_own_candidates(
     assert not any(asked)
     optimizer.ask(1)
     assert any(asked)
+
+
+def test_what_is_remembered_goes_before_other_results_are_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Candidates of a large batch are larger than the model, and of no use under another one."""
+    monkeypatch.setattr(picking, "POOLED_FROM", 1)
+    optimizer = started("hedged")
+    batch = optimizer.ask(4)
+    cache, settings = optimizer._cache, optimizer.settings
+    cache.learned(optimizer._ledger.history(settings))
+    assert isinstance(cache.memory, Belief)
+    optimizer.tell(batch[0], result("hedged", batch[0]))
+    cache.learned(optimizer._ledger.history(settings))
+    assert cache.memory is None

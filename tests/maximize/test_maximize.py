@@ -11,11 +11,12 @@ import pytest
 from each import each
 from scipy.optimize import minimize as scipy_minimize
 
+from believer import arrays
 from believer.acquisitions import EI, UCB, LogEI, PerPoint, PointwiseObjective
 from believer.arrays import Array, BoolArray, frozen, near_any
 from believer.errors import InvalidInput, MissingCapability, SpaceExhausted
 from believer.maximize import Candidates, FixedStarts, Maximizer, Maximum, Multistart, Objective, Search
-from believer.maximize.objective import ENUMERATE_UP_TO, Climb, Known, climb_from
+from believer.maximize.objective import ENUMERATE_UP_TO, Climb, Known, Spacing, climb_from
 from believer.space.box import Block, Box
 from believer.surrogates.gp import posterior
 from believer.surrogates.gp_fit import Hyperparameters
@@ -555,3 +556,29 @@ def test_a_pickled_objective_is_compiled_again() -> None:
     objective, search = surface(2, 0, LogEI())
     before = objective.value(search.near_best)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(objective)).value(search.near_best), before)
+
+
+def test_climbs_begin_at_known_candidates_that_keep_the_spacing() -> None:
+    """The best candidates are near a point under way; the others are climbed from, and one of them is the answer."""
+    peak, rng = np.full(2, 0.5), np.random.default_rng(0)
+    crowd, rest = peak + 0.01 * rng.standard_normal((200, 2)), rng.random((40, 2))
+    X, spacing = np.vstack([crowd, rest]), Spacing(peak[None, :], np.ones(2), 0.2, 1.0)
+    objective = Smooth(peak)
+    search = Search(Box.cube(2), peak[None, :], peak[None, :], spacing, Known(X, Smooth(peak).value(X)))
+    found = Multistart(starts=4).maximize(objective, search, rng)
+    assert not spacing.near(objective.asked[0]).any()
+    assert found.spaced
+    assert not spacing.near(found.x[None, :])[0]
+    # If nothing keeps it, climbs begin where they can.
+    everywhere = replace(spacing, radius=9.0, reach=9.0)
+    found = Multistart(starts=4).maximize(objective, replace(search, spacing=everywhere), rng)
+    assert not found.spaced
+
+
+@each("most", [1, 50, 1 << 20])
+def test_points_are_the_same_however_many_are_looked_at_at_once(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "_AT_ONCE", most)
+    rng = np.random.default_rng(1)
+    X, others = rng.random((30, 3)), rng.random((12, 3))
+    X[[3, 17]] = others[[2, 11]]
+    assert np.flatnonzero(near_any(X, others)).tolist() == [3, 17]

@@ -199,6 +199,17 @@ def test_what_is_not_positive_definite_has_no_compiled_factor(n: int, spoiled: i
     assert native.covariance_factor(0, X, scales, signal, 1.5 * signal) is None
 
 
+@each("n", [511, 512, 700])
+def test_a_large_triangle_is_zero_where_it_was_never_written(n: int) -> None:
+    case = Problem(n)
+    base = native.covariance_factor(0, case.points, case.hyper.lengthscales, 1.0, 1.5)
+    assert base is not None
+    np.testing.assert_array_equal(np.triu(base, 1), 0.0)
+    K = case.hyper.cross(case.points, case.points)[0] / case.hyper.signal
+    K[np.diag_indices(n)] = 1.5
+    np.testing.assert_allclose(base @ K @ base.T, np.eye(n), atol=1e-9)
+
+
 def test_a_covariance_without_a_factor_gets_the_jitter_of_the_twin() -> None:
     hyper = Hyperparameters("se", frozen(np.full(2, 50.0)), 1.0, 0.0)
     X = np.random.default_rng(0).random((60, 2))

@@ -111,6 +111,7 @@ def _plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Mo
     against, allowed = model.log_evidence() - shortest.log_evidence(), nats * results
     if not against > allowed:
         return SHORTEST, shortest
+    del shortest  # a factor of K is large, and the next one need not stand beside it
     factor = SHORTEST ** math.sqrt(allowed / against)
     return factor, shortened(learned, region, factor)
 

@@ -23,12 +23,12 @@ from believer.surrogates.protocols import Differentiable
 _CLIMBING, _SCREENING = Multistart(), Candidates()
 
 _POOLED = Multistart(
-    starts=16,
+    starts=12,
     neighbors=64,
-    climb=LBFGSSettings(max_rounds=50, gradient_tol=1e-3, value_tol=1e-6, heat=4, finalists=1),
+    climb=LBFGSSettings(max_rounds=50, gradient_tol=1e-3, value_tol=1e-3, heat=4, finalists=1),
 )
-"""For candidates that are kept: more of them near good points, and more climbs, of which one goes on after a few steps
-(benchmarks/pool.py)."""
+"""For candidates that are kept: more of them near good points, and climbs of which one goes on after a few steps, to
+where LogEI gains no thousandth more (benchmarks/pool.py)."""
 
 POOLED_FROM = 200
 """Results from which on candidates are kept for all points of a batch."""

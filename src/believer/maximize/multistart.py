@@ -97,7 +97,7 @@ class Multistart:
         values = ranked(objective.value(pool) if known is None else known.values)
         # EI and UCB are in the units of y: a climb's tolerances are absolute, so small units must be scaled up.
         scale = min(1.0, float(np.ptp(values[np.isfinite(values)]))) or 1.0
-        X = pool[_pick_starts(pool, values, self.starts)]
+        X = self._starts(pool, values, search)
         X, f = ascend(objective, region, X, self.climb, scale, relaxed=True)
         if region.decisions.count(None) < len(region.decisions):  # None stands for a continuous column
             X, f = self._stepped(objective, region, X, f, scale)
@@ -107,6 +107,18 @@ class Multistart:
     def drawn(self, search: Search, rng: np.random.Generator) -> Array:
         """Candidates (m, d) of a ``search``, drawn with ``rng``."""
         return search.candidates(self.candidates, self.neighbors, self.widths, rng)
+
+    def _starts(self, pool: Array, values: Array, search: Search) -> Array:
+        """The candidates (s, d) that are climbed from: the best of ``pool`` (m, d) by their ``values`` (m,).
+
+        Of candidates that are known only those that keep the spacing, if any does: the best of those that are kept for
+        a large batch crowd about its points, and a climb from there ends where none may be chosen.
+        """
+        if search.known is not None and search.spacing is not None:
+            far = ~search.spacing.near(pool)
+            if far.any():
+                pool, values = pool[far], values[far]
+        return pool[_pick_starts(pool, values, self.starts)]
 
     def _stepped(self, objective: Objective, region: Region, X: Array, f: Array, scale: float) -> tuple[Array, Array]:
         """Improve the best rows by alternating discrete steps and continuous climbs.

@@ -254,11 +254,20 @@ def first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
                 continue
             rows = order[: len(near)]
             better = rows[near & (values[rows] > found.value)]
-            # As a rule the first of them is new; if all are taken, they are counted below.
-            if any(not search.region.among(X[some], search.avoid).all() for some in (better[:1], better)):
+            if _any_new(X[better], search):  # if all of them are taken, they are counted below
                 return replace(found, spaced=True)
             break
     return _first_distinct(X, values, search)
+
+
+def _any_new(X: Array, search: Search) -> bool:
+    """Whether any row of ``X`` (m, d) is not to be avoided: as a rule one of the first."""
+    start, some = 0, 1
+    while start < len(X):
+        if not search.region.among(X[start : start + some], search.avoid).all():
+            return True
+        start, some = start + some, 4 * some
+    return False
 
 
 def _first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:

@@ -178,7 +178,10 @@ class ModelCache:
     def _fit(self, table: Table) -> _Kept:
         data, start = table.data, table.fitted if has(self.settings.surrogate, Restorable) else None
         kept = self._kept.get(table.output.name)
-        if kept is None or start != kept.start or not _same(kept.data, data):
+        same = kept is not None and _same(kept.data, data)
+        if not same:
+            self.memory = None  # it is about the models of before, and larger than they are
+        if kept is None or not same or start != kept.start:
             kept = self._kept[table.output.name] = _Kept(data, start, self._fitted(table, kept))
         return kept
 

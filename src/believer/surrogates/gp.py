@@ -344,9 +344,9 @@ def fit_gp(
 class GP:
     """Gaussian process recipe.
 
-    The posterior is exact for up to 5,000 results. If there are more, the model learns from a subset of 5,000: half of
-    them are the best ones, an eighth the latest, and the others are taken from the rest at even steps
-    (:mod:`~believer.surrogates.subset`). ``SparseGP`` uses all results.
+    The posterior is exact for up to 2,000 results. If there are more, a fit learns from 2,000: half of them are the
+    best ones, an eighth the latest, and the others are taken from the rest at even steps
+    (:mod:`~believer.surrogates.subset`; benchmarks/large.py). ``SparseGP`` uses all results.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ class GP:
     kernel: str = "matern52"
     noise: float | str = AUTO
     prior: str = AUTO
-    most_results: ClassVar[int] = MOST
+    most_results: ClassVar[int] = 2000
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", checked_kernel(self.kernel))

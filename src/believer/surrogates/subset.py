@@ -20,7 +20,7 @@ import numpy as np
 from believer.arrays import Array, IntArray
 
 MOST = 5000
-"""m of the surrogates whose cost is cubic: seconds for a fit, and 200 MB for the factor of a covariance."""
+"""m of most surrogates whose cost is cubic: seconds for a fit, and 200 MB for the factor of a covariance."""
 
 
 def learned_rows(y: Array, most: int) -> IntArray:
