@@ -201,6 +201,8 @@ def floor_table(title: str, steps: Sequence[Sequence[Call]], d: int, at: Rates) 
         floors = [sum(at.floor(call, d, flag) for call in calls) / len(steps) for flag in (False, True)]
         totals = [total + floor for total, floor in zip(totals, floors, strict=True)]
         points = sum(call.m for call in calls) / len(steps)
+        if not calls:  # between fits there is none
+            continue
         lines.append([part, f"{len(calls) / len(steps):.1f}", f"{points:.0f}", *_amounts(work, floors)])
     lines.append(["**all**", "", "", "", "", "", *(f"{1e3 * total:.3g}" for total in totals)])
     header = ["part", "calls", "points", "Mflop", "MB", "entries, thousands", "floor, ms", "at LAPACK's rate, ms"]

@@ -23,7 +23,7 @@ from believer.surrogates.protocols import Differentiable
 _CLIMBING, _SCREENING = Multistart(), Candidates()
 
 _POOLED = Multistart(
-    starts=12,
+    starts=8,
     neighbors=64,
     climb=LBFGSSettings(max_rounds=50, gradient_tol=1e-3, value_tol=1e-3, heat=4, finalists=1),
 )
