@@ -16,7 +16,7 @@ results in the model (n, or 2,000 of more) and the one under shorter lengthscale
 - ten lies told to the candidates, 2 N flops and 8 N bytes each;
 
 and, once for both, the climbs of ten points: five rounds, of 16 starts and of one, 2 N² flops a start and 4 N² bytes a
-round. Below 250 results one likelihood with its gradient is added, N³ flops. Needs matplotlib.
+round. Below 100 results one likelihood with its gradient is added, N³ flops. Needs matplotlib.
 """
 
 from __future__ import annotations

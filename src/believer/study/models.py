@@ -46,8 +46,9 @@ WARP = "y_warp"
 ADDED = "added"
 """The name under which a model's hyperparameters hold the ids of results that came after the fit, in their order."""
 
-KEPT_FROM = 250
-"""With fewer results than this hyperparameters are fitted anew whenever there are others: that costs little."""
+KEPT_FROM = 100
+"""With fewer results than this hyperparameters are fitted anew whenever there are others: that costs little. With more,
+regret is not shown to be worse for it (benchmarks/results/refits.md)."""
 
 GROWN, SURPRISING = 0.125, 1.0 / 15.0
 """A fit to n results is repeated when more than GROWN n results have been added since, or when the added results are
