@@ -171,7 +171,8 @@ class Study(RuleBasedStateMachine):
         """A result that was obtained with other numbers: between steps, or a little out of bounds."""
         ids = self.having("pending")
         trial = self.study.trials[ids[pick % len(ids)]]
-        moved = {name: v * (1.0 + off) + off for name, v in trial.params.items() if type(v) is float}
+        floats = {name for name, parameter in self.space.parameters.items() if isinstance(parameter, Float)}
+        moved = {name: v * (1.0 + off) + off for name, v in trial.params.items() if name in floats}
         moved = {name: v for name, v in moved.items() if v > 0.0 or name != "lr"}
         self.study.tell(trial, value, params=moved)
         self.params[trial.id] = self.study.trials[trial.id].params

@@ -312,11 +312,9 @@ class Space:
             raise InvalidInput(f"params must be a mapping of names to values; got {shown(changed)}.")
         if self.table is not None:
             return self.check(changed)
-        point, absent = (
-            {**params, **changed},
-            {name for name in self._conditions.when if changed.get(name, name) is None},
-        )
+        point = {**params, **changed}
         if self._conditions.when:
+            absent = {name for name in self._conditions.when if changed.get(name, name) is None}
             there = self.trimmed({name: value for name, value in point.items() if name not in absent})
             point = {name: value for name, value in point.items() if name in changed or name in there}
         return self.measured(point)
