@@ -1,7 +1,8 @@
 """What default.py runs: the variants of the default that were tried, and the rugged problems beside the suite.
 
 A variant is a context manager: it is told whether the space is finite, puts what it changes in its place, and gives
-the options of the optimizer. "before" is the default of the round before.
+the options of the optimizer. "before" is the default of the round before. The variants of earlier rounds are in the
+history of this file.
 """
 
 from __future__ import annotations
@@ -13,21 +14,23 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from warped_inputs import WarpedInputs
 
-import believer as bv
 from believer.arrays import Array
 from believer.numerics.sampling import normal
 from believer.problems import Problem, synthetic
 from believer.problems.known import ackley8, levy10
 from believer.study import models
-from believer.surrogates import gp_fit
-from believer.surrogates.data import MIN_SCALE
-from believer.surrogates.gp_fit import DEFAULT, SEPARATE, LogNormal, Preset
+from believer.surrogates import gp, gp_fit, warp
+from believer.surrogates.data import MIN_SCALE, Data
+from believer.surrogates.gp_fit import DEFAULT, PRIORS, LogNormal, Preset
+from believer.surrogates.protocols import Model
 from believer.surrogates.warp import REACH, Warp
 from believer_bench.problems import PROBLEMS, shapes
 from believer_bench.problems.made import around
 
 Variant = Callable[[bool], AbstractContextManager[dict[str, Any]]]
+Warps = Callable[[Array], list[Warp | None]]
 
 BEFORE = "before"
 
@@ -38,40 +41,44 @@ def lengthscale(center: float = 0.25, std: float = 0.5, shared: float = 1.0) -> 
 
 
 @contextmanager
-def under(finite: bool, prior: str, preset: Preset | None = None, **options: Any) -> Iterator[dict[str, Any]]:
-    """A prior of lengthscales by name, in spaces that are not finite; ``preset`` is what the name means meanwhile."""
-    kept = gp_fit.PRIORS.get(prior)
-    if preset is not None:
-        gp_fit.PRIORS[prior] = preset
+def learned_from_the_first() -> Iterator[dict[str, Any]]:
+    """The prior of the second round: lengthscales share a mean from the first result on, around log 0.25."""
+    kept, gp_fit.SHARED_FROM, PRIORS["tried"] = gp_fit.SHARED_FROM, 0.0, lengthscale()
     try:
-        yield {"surrogate": bv.GP(prior=SEPARATE if finite else prior), **options}
+        yield {"surrogate": gp.GP(prior="tried")}
     finally:
-        if preset is not None:
-            gp_fit.PRIORS.pop(prior) if kept is None else gp_fit.PRIORS.__setitem__(prior, kept)
+        gp_fit.SHARED_FROM = kept
+        del PRIORS["tried"]
 
 
-def of(prior: str, preset: Preset | None = None, **options: Any) -> Variant:
-    """A variant by :func:`under`."""
-    return lambda finite: under(finite, prior, preset, **options)
+@contextmanager
+def from_the_best(shares: tuple[float, ...] = warp.SHARES, span: float = warp.SPAN) -> Iterator[dict[str, Any]]:
+    """Warps that begin at the best result, of other shares of the results, or where these span so many scales."""
+    kept = warp.SHARES, warp.SPAN
+    warp.SHARES, warp.SPAN = shares, span
+    try:
+        yield {}
+    finally:
+        warp.SHARES, warp.SPAN = kept
 
 
-def later(results: float, preset: Preset, **options: Any) -> Variant:
-    """A mean in common from so many results a lengthscale on, and given means before."""
+def others(make: Warps, finite_too: bool = False) -> Variant:
+    """The warps that ``make`` makes of results, in place of those that begin at the best."""
 
     @contextmanager
     def variant(finite: bool) -> Iterator[dict[str, Any]]:
-        kept, gp_fit.SHARED_FROM = gp_fit.SHARED_FROM, results
+        kept = models.warps_for
+        models.warps_for = lambda y, _: (*kept(y, True), *(filter(None, make(y)) if finite_too or not finite else ()))
         try:
-            with under(finite, "tried", preset, **options) as given:
-                yield given
+            yield {}
         finally:
-            gp_fit.SHARED_FROM = kept
+            models.warps_for = kept
 
     return variant
 
 
-def warp_from(y: Array, share: float) -> Warp | None:
-    """As ``warp_for``, but the warp begins at the best ``share`` of results in place of the median."""
+def from_share(y: Array, share: float) -> Warp | None:
+    """The warp of the worse half, but beginning at the best ``share`` of results in place of the median."""
     ordered = np.sort(y)
     m = float(np.quantile(ordered, share))
     below = ordered[ordered < m]
@@ -82,46 +89,66 @@ def warp_from(y: Array, share: float) -> Warp | None:
     return Warp(m, scale) if scale >= MIN_SCALE else None
 
 
-def warps(variant: Variant, everywhere: bool = True) -> Variant:
-    """A variant with warps from the best quarter and eighth of results as well, by evidence; up to 100 results.
+def before_the_best(y: Array, share: float, by: float) -> Warp | None:
+    """A warp that begins ``by`` times its scale before the best result, so that improvements bend a little, too."""
+    best, span = float(y.min()), float(np.ptp(y))
+    scale = float(np.quantile(y, share)) - best
+    return Warp(best - by * scale, scale, share=share) if scale >= MIN_SCALE and span > warp.SPAN * scale else None
 
-    everywhere: in finite spaces, too.
-    """
 
-    @contextmanager
-    def warped(finite: bool) -> Iterator[dict[str, Any]]:
-        kept = models.warps_for
-        if everywhere or not finite:
-            models.warps_for = lambda y: (*kept(y), *filter(None, (warp_from(y, share) for share in (0.25, 0.125))))
-        try:
-            with variant(finite) as options:
-                yield options
-        finally:
-            models.warps_for = kept
+class ByKernel:
+    """A surrogate: the Gaussian process of the kernel with the most evidence."""
 
-    return warped
+    def __init__(self, *kernels: str) -> None:
+        self._recipes = [gp.GP(kernel) for kernel in kernels]
+
+    def suited(self, finite: bool) -> ByKernel:
+        """With the prior of a study."""
+        self._recipes = [recipe.suited(finite) for recipe in self._recipes]
+        return self
+
+    def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> gp.GPModel:
+        """The likeliest of the fits."""
+        return max((recipe.fit(data, rng, previous) for recipe in self._recipes), key=gp.GPModel.log_evidence)
+
+    def describe(self, model: gp.GPModel) -> dict[str, Any]:
+        """As a Gaussian process."""
+        return self._recipes[0].describe(model)
+
+    def restore(self, data: Data, state: dict[str, Any]) -> gp.GPModel:
+        """As a Gaussian process."""
+        return self._recipes[0].restore(data, state)
+
+
+@contextmanager
+def levels_apart() -> Iterator[dict[str, Any]]:
+    """A lengthscale for each value of a category, which says how far it is from the others."""
+    kept, gp_fit._tied = gp_fit._tied, lambda _, d: (None, np.arange(d))
+    try:
+        yield {}
+    finally:
+        gp_fit._tied = kept
+
+
+@contextmanager
+def given(**options: Any) -> Iterator[dict[str, Any]]:
+    """Other options."""
+    yield options
 
 
 VARIANTS: dict[str, Variant] = {
-    BEFORE: later(0.0, lengthscale()),
-    "separate": of(SEPARATE),
-    "0.35, 1": later(0.0, lengthscale(0.35)),
-    "0.5, 1": later(0.0, lengthscale(0.5)),
-    "0.35, 0.5": later(0.0, lengthscale(0.35, shared=0.5)),
-    "0.5, 0.5": later(0.0, lengthscale(0.5, shared=0.5)),
-    "0.5, 0.35": later(0.0, lengthscale(0.5, shared=0.35)),
-    "0.7, 0.5": later(0.0, lengthscale(0.7, shared=0.5)),
-    "0.5, 0.5, apart 0.35": later(0.0, lengthscale(0.5, 0.35, 0.5)),
-    "0.5, 0.5, apart 0.75": later(0.0, lengthscale(0.5, 0.75, 0.5)),
-    "0.7, 1": later(0.0, lengthscale(0.7)),
-    "1, 1": later(0.0, lengthscale(1.0)),
-    **{f"from {n} d": later(n, lengthscale()) for n in (3, 4, 5, 6)},
-    **{f"0.5, 1, from {n} d": later(n, lengthscale(0.5)) for n in (3, 4, 5)},
-    "chosen, kb": later(3, lengthscale(0.5), strategy="kb"),
-    "chosen, warps": warps(later(3, lengthscale(0.5))),
-    "chosen, warps, not finite": warps(later(3, lengthscale(0.5)), everywhere=False),
+    BEFORE: lambda _: from_the_best(()),
+    "from the best": lambda _: from_the_best(),
+    "span 4": lambda _: from_the_best(span=4.0),
+    "finite, too": others(lambda y: [w for w in warp.warps_for(y) if w.share], finite_too=True),
+    "from 1/4, 1/8": others(lambda y: [from_share(y, share) for share in (0.25, 0.125)]),
+    "before the best": others(lambda y: [before_the_best(y, share, 0.3) for share in warp.SHARES]),
+    "chosen, kb": lambda _: given(strategy="kb"),
+    "chosen, kernel by evidence": lambda _: given(surrogate=ByKernel("matern52", "matern32")),
+    "chosen, levels apart": lambda _: levels_apart(),
+    "chosen, inputs warped": lambda finite: given(surrogate=WarpedInputs().suited(finite)),
 }
-CONFIRMED = (BEFORE, "0.5, 1, from 3 d", "chosen, warps, not finite")
+CONFIRMED = (BEFORE, "from the best")
 
 
 def _levy(Z: Array) -> Array:

@@ -2,7 +2,7 @@
 
     python benchmarks/lengthscales.py        # a few seconds of one core
 
-Histories are of the default of the round before (default_variants.py), on three seeds. At some numbers of results each
+Histories are of the default of the second round (default_variants.py), on three seeds. At some numbers of results each
 is fitted under both priors of decision 037, without noise: with the mean of log ℓ/√d given, and learned. The table has
 the geometric mean of ℓ/√d, the errors of leave-one-out predictions as a share of the spread of the results, and the
 logarithm of the evidence by Laplace's approximation, log p(y | θ) + log p(θ) + p/2 log 2π - ½ log |H| at the best θ.
@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from default_variants import BEFORE, VARIANTS, lengthscale
+from default_variants import learned_from_the_first, lengthscale
 from regret import BATCH, EVALUATIONS, PROBLEMS
 from regret_report import markdown_table
 
@@ -65,7 +65,7 @@ def main() -> None:
         problem = PROBLEMS[name]
         for seed in SEEDS:
             X = problem.design(seed)
-            with VARIANTS[BEFORE](False) as options:
+            with learned_from_the_first() as options:
                 enter = lambda X0, y0, o=options, s=seed: Ours(Space.cube(X0.shape[1]), X0, y0, s, **o)  # noqa: E731
                 course = run(enter, problem, X, problem(X), BATCH, EVALUATIONS)
                 for n in SIZES:

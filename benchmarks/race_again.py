@@ -1,18 +1,20 @@
 """The default of today, HEBO and SMAC on the cells of the suite that other libraries have raced on.
 
-    python benchmarks/race_again.py hedged                                # a minute of one core
-    python benchmarks/race_again.py hebo --q 3 --problems hartmann6 ...   # in an environment that has HEBO
+    python benchmarks/race_again.py hedged --seeds 1000-1002     # three minutes of one core
+    python benchmarks/race_again.py hebo --q 3                   # half an hour, in an environment that has HEBO
 
-The rows of ``results/suite/q3`` and ``q10`` are of one seed, 1000, that nothing was chosen on; peers do not change with
-the default, and so are not run again. HEBO and SMAC need environments of their own (``peers_apart.py`` says which)
-and half a minute a run, so they raced on few problems. A run counts by l = log10(regret / scale), -6 at least; of noisy
-problems by the least true value among its points. Writes ``results/suite/again.jsonl`` and ``again.md``.
+The rows of ``results/suite/q3`` and ``q10`` are of seed 1000; peers do not change with the default, and so are not run
+again there. Nothing was chosen on the seeds from 1000 on. HEBO and SMAC need environments of their own
+(``peers_apart.py`` says which). A run counts by l = log10(regret / scale), -6 at least; of noisy problems by the least
+true value among its points. A problem counts by the mean of the seeds that both have run. Writes
+``results/suite/again.jsonl`` and ``again.md``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ import numpy as np
 from regret_report import markdown_table
 
 from believer.experiments import Cell, holm, wilcoxon
+from believer_bench.command import seeds_of
 from believer_bench.peers import PEERS
 from believer_bench.race import race
 from believer_bench.scores import measure_of
@@ -40,28 +43,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("member", nargs="?")
     parser.add_argument("--q", type=int, nargs="+", choices=SIZES, default=SIZES)
+    parser.add_argument("--seeds", type=seeds_of, default=(1000,))
     parser.add_argument("--problems", nargs="+")
     given = parser.parse_args()
     done = {key_of(row) for row in rows(STORE)}
-    for q in given.q if given.member else ():
-        for row in rows(SUITE / f"q{q}" / "results.jsonl"):
-            settings = {**row["cell"]["settings"], "member": given.member}
-            key, wanted = (given.member, settings["problem"], q), given.problems or (settings["problem"],)
-            if row["cell"]["settings"]["member"] != DEFAULT or key in done or settings["problem"] not in wanted:
-                continue
-            result = race(Cell("bench", settings, row["cell"]["seed"]))
-            cell = {"experiment": "bench", "settings": settings, "seed": row["cell"]["seed"]}
-            with STORE.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"cell": cell, "result": result}) + "\n")
-            print(*key, flush=True)
+    for seed in given.seeds if given.member else ():
+        for q in given.q:
+            for row in rows(SUITE / f"q{q}" / "results.jsonl"):
+                settings = {**row["cell"]["settings"], "member": given.member}
+                key, wanted = (given.member, settings["problem"], q, seed), given.problems or (settings["problem"],)
+                if row["cell"]["settings"]["member"] != DEFAULT or key in done or settings["problem"] not in wanted:
+                    continue
+                result = race(Cell("bench", settings, seed))
+                cell = {"experiment": "bench", "settings": settings, "seed": seed}
+                with STORE.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"cell": cell, "result": result}) + "\n")
+                print(*key, flush=True)
     text = "# The default of today beside its peers\n\nMade by [race_again.py](../../race_again.py).\n"
     (SUITE / "again.md").write_text(text + "".join(map(table, SIZES)), encoding="utf-8")
 
 
-def key_of(row: dict[str, Any]) -> tuple[str, str, int]:
-    """Member, problem and size of batches of a row."""
+def key_of(row: dict[str, Any]) -> tuple[str, str, int, int]:
+    """Member, problem, size of batches and seed of a row."""
     settings = row["cell"]["settings"]
-    return settings["member"], settings["problem"], settings["q"]
+    return settings["member"], settings["problem"], settings["q"], row["cell"]["seed"]
 
 
 def score(row: dict[str, Any]) -> float:
@@ -73,26 +78,31 @@ def score(row: dict[str, Any]) -> float:
 
 def table(q: int) -> str:
     """Every peer, and the default before, against the default of today, on the problems that both raced on."""
-    now: dict[str, dict[str, float]] = {}
+    found: dict[str, dict[tuple[str, int], float]] = defaultdict(dict)
     for row in rows(STORE):
-        member, problem, size = key_of(row)
+        member, problem, size, seed = key_of(row)
         if size == q:
-            now.setdefault(member, {})[problem] = score(row)
-    ours, others = now.pop(DEFAULT), now
+            found[member][problem, seed] = score(row)
+    ours = found.pop(DEFAULT)
     for row in rows(SUITE / f"q{q}" / "results.jsonl"):
-        member, problem, _ = key_of(row)
+        member, problem, _, seed = key_of(row)
         if member == DEFAULT or member in PEERS:
-            others.setdefault("the default before" if member == DEFAULT else member, {})[problem] = score(row)
+            found["the default before" if member == DEFAULT else member][problem, seed] = score(row)
     lines, chances = [], []
-    for name, theirs in others.items():
-        d = np.array([ours[problem] - theirs[problem] for problem in theirs])
-        mine, its = (np.mean([of[problem] for problem in theirs]) for of in (ours, theirs))
+    for name, theirs in found.items():
+        by_problem: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        for at, score_of_it in theirs.items():
+            if at in ours:
+                by_problem[at[0]].append((ours[at], score_of_it))
+        mine, its = np.array([np.mean(pairs, axis=0) for pairs in by_problem.values()]).T
+        d, seeds = mine - its, len({at[1] for at in theirs if at in ours})
         chances.append(wilcoxon(d))
-        lines.append([name, str(len(d)), f"{mine:.2f}", f"{its:.2f}", f"{(d < 0).sum()} : {(d > 0).sum()}"])
+        won = f"{(d < 0).sum()} : {(d > 0).sum()}"
+        lines.append([name, str(len(d)), str(seeds), f"{mine.mean():.2f}", f"{its.mean():.2f}", won])
     for line, p in zip(lines, holm(chances), strict=True):
         line.append(f"{p:.2g}")
-    heads = ["against", "problems", "mean l of the default", "its mean l", "won : lost", "p (Wilcoxon, Holm)"]
-    return f"\n## q={q}\n\n{markdown_table(heads, sorted(lines, key=lambda line: float(line[3])))}\n"
+    heads = ["against", "problems", "seeds", "mean l of the default", "its mean l", "won : lost", "p (Wilcoxon, Holm)"]
+    return f"\n## q={q}\n\n{markdown_table(heads, sorted(lines, key=lambda line: float(line[4])))}\n"
 
 
 if __name__ == "__main__":

@@ -266,7 +266,8 @@ def _fitted(request: Request, place: int, data: Data) -> _Fitted:
         start = None if plain is None else plain[0]
         return request.surrogate.fit(given, _stream(request, place, len(data), "fit"), start), warp, given
 
-    warps = warps_for(data.y) if request.outputs[place].output.warped else ()
+    finite = request.region.size is not None
+    warps = warps_for(data.y, finite) if request.outputs[place].output.warped else ()
     return likelier(fitted, lambda fit: fit[0], warps, data.y)
 
 

@@ -121,6 +121,7 @@ class ModelCache:
         self.region = settings.space.region()
         self.likely = settings.space.likely()
         self.written = written_of(settings.strategy)
+        self._is_finite = settings.space.size is not None
         self._is_ours = not is_custom(to_config(settings.surrogate))
         self.randomness: Randomness = partial(stream, settings.seed)
         """The generator of a trial id and a purpose, from the study's seed."""
@@ -247,10 +248,10 @@ class ModelCache:
         """
         data, ids = table.data, table.ids
         n = len(data)
-        warps = warps_for(data.y) if allowed == AUTO else ()
+        warps = warps_for(data.y, self._is_finite) if allowed == AUTO else ()
         if warps and previous is not None and n > CENTER_UP_TO and quarters(n) == quarters(seen):
-            folds = 0 if previous.warp is None else min(previous.warp.folds, len(warps))
-            return self._learned(data, ids, warps[folds - 1] if folds else None, previous)
+            kept = previous.warp and next((warp for warp in warps if warp.kind == previous.warp.kind), warps[0])
+            return self._learned(data, ids, kept, previous)
         if warps and n > _DECIDED_ON and has(self.settings.surrogate, Restorable):
             some = np.sort(self.randomness(n, "warp").permutation(n)[:_DECIDED_ON])
             found = self._more_likely(data.at(some), tuple([ids[i] for i in some]), warps, previous)
@@ -261,7 +262,12 @@ class ModelCache:
         """The fit to the data, or to the data through one of the ``warps``, by their evidence."""
         rows = learned_by(self.settings.surrogate, data)
         y = data.y if rows is None else data.y[rows]
-        return likelier(lambda warp, _: self._learned(data, ids, warp, previous), lambda fit: fit.model, warps, y)
+
+        def fitted(warp: Warp | None, _: _Fit | None) -> _Fit:
+            alike = previous is not None and (warp and warp.kind) == (previous.warp and previous.warp.kind)
+            return self._learned(data, ids, warp, previous if alike else None)
+
+        return likelier(fitted, lambda fit: fit.model, warps, y)
 
     def _learned(self, data: Data, ids: tuple[int, ...], warp: Warp | None, previous: _Fit | None) -> _Fit:
         given, rng = data if warp is None else warp.data(data), self.randomness(len(data), "fit")
@@ -287,7 +293,7 @@ class ModelCache:
             return replace(fit, model=fit.base, data=fit.data.at(slice(n)), ids=ids, added=(), surprise=0.0)
         try:
             warp, rest = warp_of(state)
-            if warp is not None and (allowed != AUTO or not any(map(warp.is_like, warps_for(seen.y)))):
+            if warp is not None and (allowed != AUTO or not any(map(warp.is_like, warps_for(seen.y, self._is_finite)))):
                 return None  # the warp was made for other values, so the fit is no start for a fit to these
             given = seen if warp is None else warp.data(seen)
             model = surrogate.restore(given, rest)

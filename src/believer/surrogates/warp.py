@@ -1,20 +1,24 @@
-"""A warp of y: what a model learns from where results have a heavy tail on the side that nobody wants.
+"""A warp of y: what a model learns from where results reach far on the side that nobody wants.
 
 ======  =================================================================================
 symbol  meaning
 ======  =================================================================================
-m       the median of y
-s       the scale of the better half: √(Σ (m - y_i)² / Σ z_i²) over the y_i below m, with
-        z_i the normal scores of their ranks; the standard deviation, if y is Gaussian
+m       where the warp begins: the median of y, or its best value
+s       its scale. From the median, that of the better half: √(Σ (m - y_i)² / Σ z_i²)
+        over the y_i below m, with z_i the normal scores of their ranks; the standard
+        deviation, if y is Gaussian. From the best, the distance within which a share of
+        the results lies: a half, a quarter or a tenth
 L(u)    log(1 + u), or, for results that are absurd, log(1 + log(1 + u))
 w(y)    y up to m, above it m + s L((y - m) / s)
 ======  =================================================================================
 
-The better half stays as it is, so an improvement is what it was, and f⁺ is the best result. The worse half bends:
-values a million times as far from m as the better half is wide come to lie fourteen times as far, and cost the model no
-attention. A penalty of 1e12 for a failed simulation is still a cliff of 28 s: where results reach so far, the logarithm
-may be taken twice, which leaves 3.4 s of it. w and w' are continuous, w' ≤ 1, and w is inverted in closed form. Lies,
-failures and what is known of the noise pass through it; what a user is told comes back through w⁻¹.
+What is better than m stays as it is, so an improvement is what it was, and f⁺ is the best result. What is worse bends:
+values a million times as far from m as s come to lie fourteen times as far, and cost the model no attention. From the
+median, good results keep their distances. From the best, all results lie on a scale that is finest near the best, as a
+function that spans many orders of magnitude needs it. A penalty of 1e12 for a failed simulation is still a cliff of
+28 s: where results reach so far, the logarithm may be taken twice, which leaves 3.4 s of it. w and w' are continuous,
+w' ≤ 1, and w is inverted in closed form. Lies, failures and what is known of the noise pass through it; what a user is
+told comes back through w⁻¹.
 """
 
 from __future__ import annotations
@@ -36,10 +40,13 @@ from believer.surrogates.protocols import Evident, Model, Prediction
 T = TypeVar("T")
 
 REACH = 2.0
-"""The worse half has to reach so many times as far from the median as the better half for a warp to be thought of."""
+"""The worse half has to reach so many times as far from the median as the better half for it to be warped."""
 
 ABSURD = 1e3
 """With results that reach so many times s beyond m, the logarithm may be taken twice."""
+
+SHARES, SPAN = (0.5, 0.25, 0.1), 8.0
+"""Shares of the results within s of the best, for warps that begin there, and the least span of all results in s."""
 
 _FARTHEST = 1e300
 """Where w and w⁻¹ end, in units of y and of s: no result is that far away, and more is no number."""
@@ -47,16 +54,30 @@ _FARTHEST = 1e300
 
 @dataclass(frozen=True, slots=True)
 class Warp:
-    """w, of ``start`` m and ``scale`` s; ``folds`` is how often the logarithm is taken, once or twice."""
+    """w, of ``start`` m and ``scale`` s.
+
+    ``folds``: how often the logarithm is taken, once or twice. ``share``: of the results within s of the best, for a
+    warp that begins there; 0 for one that begins at the median.
+    """
 
     start: float
     scale: float
     folds: int = 1
+    share: float = 0.0
 
     def __post_init__(self) -> None:
         finite(self.start, "the start of a warp", LARGEST)
         above_zero(self.scale, "the scale of a warp", MIN_SCALE, LARGEST)
         whole(self.folds, "the folds of a warp", 1, 2)
+        if self.share not in (0.0, *SHARES):
+            raise InvalidInput(
+                f"the share of a warp must be one of 0, {', '.join(map(str, SHARES))}; got {self.share}."
+            )
+
+    @property
+    def kind(self) -> tuple[float, int]:
+        """What stays the same from one set of results to the next: where it begins, and how often it folds."""
+        return self.share, self.folds
 
     def __call__(self, y: Array) -> Array:
         """w(y), elementwise."""
@@ -70,7 +91,7 @@ class Warp:
         return np.where(w > self.start, self.start + self.scale * np.expm1(np.minimum(beyond, end)), w)
 
     def log_slope(self, y: Array) -> Array:
-        """log w'(y), elementwise: zero for the better half."""
+        """log w'(y), elementwise: zero up to m."""
         slope: Array = -np.sum(self._logs(y), axis=0)
         return slope
 
@@ -96,30 +117,42 @@ class Warp:
 
     def is_like(self, other: Warp | None) -> bool:
         """Whether ``other`` is the same but for rounding."""
-        if other is None or self.folds != other.folds:
+        if other is None or self.kind != other.kind:
             return False
         return math.isclose(self.start, other.start) and math.isclose(self.scale, other.scale)
 
     def to_config(self) -> dict[str, float]:
-        """Plain JSON data; ``folds`` only where it is not 1."""
-        return {"start": self.start, "scale": self.scale, **({"folds": self.folds} if self.folds > 1 else {})}
+        """Plain JSON data; ``folds`` only where it is not 1, and ``share`` where it is not 0."""
+        config = {"start": self.start, "scale": self.scale, "folds": self.folds, "share": self.share}
+        return {name: value for name, value in config.items() if value != _USUAL.get(name)}
 
     @staticmethod
     def from_config(config: Any) -> Warp:
         """Inverse of :meth:`to_config`; InvalidInput for what is no warp."""
-        if not isinstance(config, dict) or config.keys() - {"folds"} != {"start", "scale"}:
+        if not isinstance(config, dict) or config.keys() - _USUAL.keys() != {"start", "scale"}:
             raise InvalidInput(f"a warp must have a start and a scale; got {shown(config)}.")
         return Warp(**config)
 
 
-def warps_for(y: Array) -> tuple[Warp, ...]:
-    """Every warp of results ``y`` (n,) that may make them more likely: :func:`warp_for`, and where results are absurd
-    the one that takes the logarithm twice."""
-    warp = warp_for(y)
-    if warp is None:
-        return ()
-    far = float(y.max()) - warp.start > ABSURD * warp.scale
-    return (warp, replace(warp, folds=2)) if far else (warp,)
+_USUAL = {"folds": 1, "share": 0.0}
+
+
+def warps_for(y: Array, finite: bool = False) -> tuple[Warp, ...]:
+    """Every warp of results ``y`` (n,) that may make them more likely: of the worse half, and from the best on.
+
+    Where results are absurd, one takes the logarithm twice. In a ``finite`` space none begins at the best, because that
+    brought nothing there (benchmarks/results/default.md).
+    """
+    warp, found = warp_for(y), list[Warp]()
+    if warp is not None:
+        far = float(y.max()) - warp.start > ABSURD * warp.scale
+        found += [warp, replace(warp, folds=2)] if far else [warp]
+    best, span = float(y.min()), float(y.max()) - float(y.min())
+    for share in () if finite or abs(best) > LARGEST else SHARES:
+        scale = float(np.quantile(y, share)) - best
+        if MIN_SCALE <= scale <= LARGEST and span > SPAN * scale:
+            found.append(Warp(best, scale, share=share))
+    return tuple(found)
 
 
 def likelier(
@@ -140,18 +173,22 @@ def likelier(
     model = model_of(plain)
     if not warps or not has(model, Evident):
         return plain
-    most = model.log_evidence()
+    most, coarser = model.log_evidence(), -math.inf
     for warp in warps:
         warped = fitted(warp, plain)
         after = model_of(warped)
         evidence = after.log_evidence() + float(warp.log_slope(y).sum()) if has(after, Evident) else -math.inf
         if evidence > most:
             best, most = warped, evidence
+        if warp.share:
+            if evidence < coarser:
+                break  # still finer scales are less likely, too
+            coarser = evidence
     return best
 
 
 def warp_for(y: Array) -> Warp | None:
-    """The warp of results ``y`` (n,); None if the worse half does not reach far, or the better half is of one value.
+    """The warp of the worse half of ``y`` (n,); None if that does not reach far, or the better half is of one value.
 
     It depends on the values alone: not on their order, and with their unit as they do.
     """
