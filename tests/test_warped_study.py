@@ -9,6 +9,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from believer.problems import hartmann6
 from believer.study.models import WARP
 from believer.study.options import Options
 from believer.surrogates.data import Data
-from believer.surrogates.warp import Warp, warp_for
+from believer.surrogates.warp import Warp, warps_for
 
 SPACE = Space({"x": Float(-1.0, 1.0), "y": Float(0.0, 4.0)})
 DETERMINISTIC = GP(noise=1e-6)
@@ -77,10 +78,11 @@ def grid(m: int = 7) -> list[dict[str, Any]]:
 def test_the_exponential_of_a_bowl_is_warped(seed: int) -> None:
     optimizer = study(seed=seed)
     (trial,) = optimizer.ask(1)
-    assert "; the worse half of the results warped" in trial.provenance
+    assert "the results warped" in trial.provenance
     assert optimizer.hyperparameters is not None
     values = np.array([row["value"] for row in optimizer.records() if row["value"] is not None])
-    assert Warp.from_config(optimizer.hyperparameters[WARP]) == warp_for(values) == warp_of(optimizer)
+    assert Warp.from_config(optimizer.hyperparameters[WARP]) == warp_of(optimizer)
+    assert warp_of(optimizer) in warps_for(values)
 
 
 def test_smooth_functions_without_a_tail_are_learned_as_they_are() -> None:
@@ -177,7 +179,8 @@ def test_maximizing_is_the_mirror_image_of_minimizing_to_the_bit() -> None:
 def test_the_unit_of_the_results_plays_no_part(unit: float) -> None:
     one, other = study(n=20), study(lambda u: unit * cliff(u), n=20)
     np.testing.assert_allclose(one.ask(3).encoded, other.ask(3).encoded, atol=1e-6)
-    assert warp_of(other) == Warp(unit * warp_of(one).start, unit * warp_of(one).scale)
+    warp = warp_of(one)
+    assert warp_of(other) == replace(warp, start=unit * warp.start, scale=unit * warp.scale)
 
 
 # Into the model's units

@@ -52,7 +52,7 @@ from believer.study.batch_rules import BatchRules, Cost, Shared, Values
 from believer.study.events import Asked
 from believer.study.history import History, Table
 from believer.study.labels import NO_LABELS, Labels
-from believer.study.models import ADDED, WARP, ModelCache, check_cache, counted_pending, written_of
+from believer.study.models import ADDED, ModelCache, check_cache, counted_pending, written_of
 from believer.study.settings import AUTO, LEARN, StudySettings
 from believer.study.trials import Batch, Trial, same_value
 from believer.surrogates.protocols import Bounded, Conditionable
@@ -339,9 +339,11 @@ class _Draft:
             n, what = n + len(failures), "results and failures"
         if has(surrogate, Bounded) and n > surrogate.most_results:
             notes += f"; {'a model' if one else 'models'} of {surrogate.most_results:,} of {n:,} {what}"
-        warped = [name for name, state in states.items() if WARP in state]
-        if warped:
-            notes += f"; the worse half of {'the results' if one else ', '.join(warped)} warped"
+        if first.warp is not None:
+            warped = "the results" if one else first.output.name
+            notes += (
+                f"; {warped} warped from the best on" if first.warp.share else f"; the worse half of {warped} warped"
+            )
         added = len(states.get(first.output.name, {}).get(ADDED, ()))
         if added:
             notes += f"; hyperparameters of the last fit, {added:,} results ago"

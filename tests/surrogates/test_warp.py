@@ -1,4 +1,4 @@
-"""A warp leaves the better half as it is and bends the worse half, and comes back."""
+"""A warp leaves results as they are up to where it begins, bends those that are worse, and comes back."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from believer.arrays import LARGEST, Array
 from believer.errors import InvalidInput
+from believer.numerics.sampling import normal
 from believer.surrogates.data import MIN_SCALE, Data
 from believer.surrogates.protocols import Prediction
-from believer.surrogates.warp import Warp, warp_for, warps_for
+from believer.surrogates.warp import SHARES, SPAN, Warp, warp_for, warps_for
 
 HEAVY = np.array([-1.0, -0.4, -0.3, 0.0, 0.2, 0.9, 7.0])
 RNG = np.random.default_rng(0)
@@ -198,7 +199,7 @@ def test_known_noise_shrinks_with_the_slope() -> None:
 
 @given(results)
 def test_where_results_are_absurd_the_logarithm_may_be_taken_twice(y: Array) -> None:
-    warp, found = warp_for(y), warps_for(y)
+    warp, found = warp_for(y), warps_for(y, finite=True)
     assert found[:1] == (() if warp is None else (warp,))
     if warp is not None:
         twice = (replace(warp, folds=2),)
@@ -207,9 +208,57 @@ def test_where_results_are_absurd_the_logarithm_may_be_taken_twice(y: Array) -> 
         assert np.isfinite(twice[0].inverse(np.array([warp.start + 1e9 * warp.scale]))).all()
 
 
-@given(st.floats(-1e100, 1e100), st.floats(1e-290, 1e100), st.sampled_from([1, 2]))
-def test_it_survives_json(start: float, scale: float, folds: int) -> None:
-    warp = Warp(start, scale, folds)
+def from_the_best(y: Array) -> tuple[Warp, ...]:
+    return tuple(warp for warp in warps_for(y) if warp.share)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_from_the_best_on_a_share_of_the_results_lies_within_one_scale(seed: int) -> None:
+    y = heavy(seed, 40)
+    found = from_the_best(y)
+    assert [warp.share for warp in found] == [*SHARES]
+    for warp in found:
+        w = warp(y)
+        assert warp.start == y.min() == w.min()
+        assert abs(np.mean(y <= warp.start + warp.scale) - warp.share) <= 1.0 / 40
+        assert (w[y > warp.start] < y[y > warp.start]).all()
+        np.testing.assert_array_equal(np.argsort(w), np.argsort(y))
+
+
+@given(results)
+def test_from_the_best_on_only_where_results_span_many_scales(y: Array) -> None:
+    for warp in from_the_best(y):
+        assert np.ptp(y) > SPAN * warp.scale
+    assert not any(warp.share for warp in warps_for(y, finite=True))
+    assert [warp for warp in warps_for(y) if not warp.share] == [*warps_for(y, finite=True)]
+
+
+@each("y", [np.array([1.0]), np.full(7, 3.0), normal((np.arange(40) + 0.5) / 40), -heavy(0)])
+def test_from_the_best_on_no_warp_of_what_is_gaussian_or_has_a_good_tail(y: Array) -> None:
+    assert not from_the_best(y)
+
+
+@given(results, units, st.randoms(use_true_random=False))
+def test_from_the_best_on_neither_the_unit_nor_the_order_plays_a_part(y: Array, unit: float, random: Any) -> None:
+    found = from_the_best(y)
+    assume(all(1e-90 < warp.scale * unit < 1e90 for warp in found) and np.abs(y * unit).max() < LARGEST)
+    shuffled = y.tolist()
+    random.shuffle(shuffled)
+    assert from_the_best(unit * np.array(shuffled)) == tuple(
+        replace(warp, start=unit * warp.start, scale=unit * warp.scale) for warp in found
+    )
+
+
+def test_a_kind_of_warp_is_what_two_sets_of_results_have_in_common() -> None:
+    one, other = warps_for(heavy(0)), warps_for(heavy(1))
+    assert [warp.kind for warp in one] == [warp.kind for warp in other]
+    assert len({warp.kind for warp in one}) == len(one)
+    assert not one[0].is_like(one[1])
+
+
+@given(st.floats(-1e100, 1e100), st.floats(1e-290, 1e100), st.sampled_from([1, 2]), st.sampled_from([0.0, *SHARES]))
+def test_it_survives_json(start: float, scale: float, folds: int, share: float) -> None:
+    warp = Warp(start, scale, folds, share)
     assert Warp.from_config(json.loads(json.dumps(warp.to_config()))) == warp
 
 
@@ -236,6 +285,10 @@ def test_it_survives_json(start: float, scale: float, folds: int) -> None:
         {"start": 10**400, "scale": 1.0},
         {"start": 0.0, "scale": 1.0, "folds": 3},
         {"start": 0.0, "scale": 1.0, "folds": True},
+        {"start": 0.0, "scale": 1.0, "share": 0.3},
+        {"start": 0.0, "scale": 1.0, "share": [0.5]},
+        {"start": 0.0, "scale": 1.0, "share": "0.5"},
+        {"start": 0.0, "scale": 1.0, "share": None},
     ],
     ids=str,
 )

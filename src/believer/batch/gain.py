@@ -262,8 +262,8 @@ def _table(columns: int, place: int) -> Array:
 def _in_units_of_y(improvements: Array, incumbent: float, unit: float, warp: Warp | None) -> Array:
     """Improvements on w(f⁺), of a model that is warped, as those on f⁺, both in ``unit``s.
 
-    As a rule they are the same: up to the median of the results a warp changes nothing. Where all is noise, the least
-    mean of a model may lie above it.
+    As a rule they are the same: a warp changes nothing up to the best result, or to the median. If results are noisy,
+    the least mean of a model may lie above it.
     """
     if warp is None or incumbent <= warp.start:
         return improvements

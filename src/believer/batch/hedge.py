@@ -123,8 +123,8 @@ def _failures(learned: Learned) -> int:
 def resolution_of(request: Request) -> float:
     """The least improvement that matters: what the user says, or a small part of the way from the mean to the best.
 
-    The better half of the results is in the user's units, warped or not. The median would be among the best results as
-    soon as a search has converged.
+    Improvements are in the user's units, warped or not. The median would be among the best results as soon as a search
+    has converged.
     """
     if request.resolution is not None:
         return request.resolution

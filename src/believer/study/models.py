@@ -1,8 +1,8 @@
 """The models of a study, kept as long as the results are the same.
 
-A model learns from the results or from warped results: if their tail is heavy, both are fitted, and the evidence
-decides. The model, its data and the results that strategies see are on the scale that the model learns from: the warped
-scale if the results are warped.
+A model learns from the results or from warped results: if they reach far on the bad side, several are fitted, and the
+evidence decides. The model, its data and the results that strategies see are on the scale that the model learns from:
+the warped scale if the results are warped.
 """
 
 from __future__ import annotations

@@ -47,8 +47,9 @@ class Options(TypedDict, total=False):
         By default twice the number of parameters.
     seed : the random seed. The same seed and the same calls give the same suggestions on the same processor and BLAS.
         By default a seed is drawn; the journal, ``settings.seed`` and the printed study show it.
-    warp : "auto" or "none". With "auto", results with a heavy tail on the bad side are warped before the model learns
-        from them, if that makes them more likely; the better half stays as it is. By default "auto".
+    warp : "auto" or "none". With "auto", results that span orders of magnitude, or have a heavy tail on the bad side,
+        are warped by a logarithm before the model learns from them, if that makes them more likely. Improvements on
+        the best result are not changed. By default "auto".
     resolution : the smallest improvement that matters, in units of the objective. Where the model expects less, points
         are chosen elsewhere. By default a ten-thousandth of the distance from the mean result to the best one. With
         limits or several objectives it only affects verdicts.

@@ -31,7 +31,7 @@ from believer.study.options import Options, said, with_options
 from believer.study.serialization import DamagedSettings
 from believer.surrogates.protocols import Suited, Surrogate
 
-ENGINE = 6
+ENGINE = 7
 """The number of the engine, raised whenever it chooses other points on purpose; journals without one have engine 1."""
 
 STRATEGY, AMONG_SEVERAL = "hedged", "kb"
@@ -64,7 +64,7 @@ class StudySettings:
     maximizer : the maximizer of the acquisition function; None for the one that suits the model.
     n_init : the number of results and pending trials before the model chooses points.
     seed : the random seed.
-    warp : "auto", results with a heavy tail are warped where that makes them more likely; or "none".
+    warp : "auto", results are warped if they are more likely then; or "none".
     resolution : the smallest improvement that matters, in units of the objective; None to infer it.
     labels : units and limits, for printing.
     """
