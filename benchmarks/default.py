@@ -1,7 +1,7 @@
 """The default, chosen: what each of its parts brings, by class of problems, and what was left out.
 
     python benchmarks/default.py --seeds 8000-8004 --store dev.jsonl                # to choose on
-    python benchmarks/default.py --seeds 9000-9011 --store fresh.jsonl --confirm    # once, on fresh seeds
+    python benchmarks/default.py --seeds 10000-10011 --store fresh.jsonl --confirm  # once, on fresh seeds
 
 Every variant (default_variants.py) runs on all problems of the suite and on rugged ones from the same initial points,
 q = 3 (50 evaluations) and q = 10 (100), in batches. A run counts by l = log10(regret / scale) as in

@@ -52,14 +52,16 @@ def learned_from_the_first() -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def from_the_best(shares: tuple[float, ...] = warp.SHARES, span: float = warp.SPAN) -> Iterator[dict[str, Any]]:
-    """Warps that begin at the best result, of other shares of the results, or where these span so many scales."""
-    kept = warp.SHARES, warp.SPAN
-    warp.SHARES, warp.SPAN = shares, span
+def from_the_best(**constants: Any) -> Iterator[dict[str, Any]]:
+    """Warps that begin at the best result under other constants of surrogates/warp.py."""
+    kept = {name: getattr(warp, name) for name in constants}
+    for name, value in constants.items():
+        setattr(warp, name, value)
     try:
         yield {}
     finally:
-        warp.SHARES, warp.SPAN = kept
+        for name, value in kept.items():
+            setattr(warp, name, value)
 
 
 def others(make: Warps, finite_too: bool = False) -> Variant:
@@ -137,9 +139,12 @@ def given(**options: Any) -> Iterator[dict[str, Any]]:
 
 
 VARIANTS: dict[str, Variant] = {
-    BEFORE: lambda _: from_the_best(()),
+    BEFORE: lambda _: from_the_best(SHARES=()),
     "from the best": lambda _: from_the_best(),
-    "span 4": lambda _: from_the_best(span=4.0),
+    "0 nats": lambda _: from_the_best(CLEAR=0.0),
+    "2 nats": lambda _: from_the_best(CLEAR=2.0),
+    "10 nats": lambda _: from_the_best(CLEAR=10.0),
+    "span 4": lambda _: from_the_best(SPAN=4.0),
     "finite, too": others(lambda y: [w for w in warp.warps_for(y) if w.share], finite_too=True),
     "from 1/4, 1/8": others(lambda y: [from_share(y, share) for share in (0.25, 0.125)]),
     "before the best": others(lambda y: [before_the_best(y, share, 0.3) for share in warp.SHARES]),

@@ -1,7 +1,7 @@
 """Functions outside the suite: the 24 of BBOB, as COCO has them, in five and ten dimensions.
 
     pip install coco-experiment
-    python benchmarks/outside.py "from the best" before --instances 21-40 --ten 21-28   # six minutes of one core
+    python benchmarks/outside.py "from the best" before --instances 41-60 --ten 41-48   # six minutes of one core
     python benchmarks/outside.py egobox_kb optuna_gp --instances 21-22                    # half an hour
     python benchmarks/outside.py                                                         # the table alone
 

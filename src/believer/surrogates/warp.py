@@ -48,6 +48,10 @@ ABSURD = 1e3
 SHARES, SPAN = (0.5, 0.25, 0.1), 8.0
 """Shares of the results within s of the best, for warps that begin there, and the least span of all results in s."""
 
+CLEAR = 5.0
+"""By so many nats a warp that begins at the best has to be more likely than what else there is. It changes how good
+results lie to each other, which should not hang on chance."""
+
 _FARTHEST = 1e300
 """Where w and w⁻¹ end, in units of y and of s: no result is that far away, and more is no number."""
 
@@ -160,7 +164,7 @@ def likelier(
 ) -> T:
     """A fit to results as they are, or through one of the ``warps``: whichever finds them more likely.
 
-    p(y) = p(w(y)) Π w'(y_i).
+    p(y) = p(w(y)) Π w'(y_i); less CLEAR nats for a warp that begins at the best.
 
     Parameters
     ----------
@@ -178,6 +182,7 @@ def likelier(
         warped = fitted(warp, plain)
         after = model_of(warped)
         evidence = after.log_evidence() + float(warp.log_slope(y).sum()) if has(after, Evident) else -math.inf
+        evidence -= CLEAR if warp.share else 0.0
         if evidence > most:
             best, most = warped, evidence
         if warp.share:
