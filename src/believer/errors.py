@@ -77,16 +77,19 @@ class MissingExtra(BelieverError, ImportError):
     package : the package that is missing.
     extra : the extra that installs it.
     of : the distribution that has the extra.
+    then : a further command that is needed after the extra; "" if there is none.
     """
 
-    def __init__(self, package: str, extra: str, of: str = "believer") -> None:
-        super().__init__(package, extra, of)
+    def __init__(self, package: str, extra: str, of: str = "believer", then: str = "") -> None:
+        super().__init__(package, extra, of, then)
         self.package = package
         self.extra = extra
         self.of = of
+        self.then = then
 
     def __str__(self) -> str:
-        return f"this needs {self.package}; install it with: pip install '{self.of}[{self.extra}]'"
+        further = f", then: {self.then}" if self.then else ""
+        return f"this needs {self.package}; install it with: pip install '{self.of}[{self.extra}]'{further}"
 
 
 class SpaceExhausted(BelieverError):

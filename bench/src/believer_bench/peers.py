@@ -328,6 +328,7 @@ class PeerEntry:
     extra : of believer-bench, which installs it.
     asynchronous : whether it may be asked while earlier points are without results, and told of them in any order.
     categorical : whether it takes choices.
+    then : a further command that installs it, after the extra.
     """
 
     make: Callable[[Space, Array, Array, int, bool], Peer]
@@ -336,6 +337,7 @@ class PeerEntry:
     extra: str
     asynchronous: bool = False
     categorical: bool = True
+    then: str = ""
 
     @property
     def installed(self) -> bool:
@@ -345,7 +347,7 @@ class PeerEntry:
     def require(self) -> None:
         """Raises ``MissingExtra`` unless it is installed."""
         if not self.installed:
-            raise MissingExtra(self.distributions[0], self.extra, "believer-bench")
+            raise MissingExtra(self.distributions[0], self.extra, "believer-bench", self.then)
 
     def versions(self) -> dict[str, str]:
         """The versions of the packages that it runs on."""
@@ -372,7 +374,7 @@ PEERS: dict[str, PeerEntry] = {
     "bayes_opt_cl": PeerEntry(
         BayesOpt, ("bayes_opt",), ("bayesian-optimization", "scikit-learn"), "bayes_opt", categorical=False
     ),
-    "hebo": PeerEntry(Hebo, ("hebo", "torch"), ("HEBO", "torch"), "hebo"),
+    "hebo": PeerEntry(Hebo, ("hebo", "torch"), ("HEBO", "torch"), "hebo", then="pip install --no-deps HEBO==0.3.6"),
     "smac": PeerEntry(Smac, ("smac",), ("smac", "scikit-learn"), "smac"),
 }
 
