@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ import believer as bv
 from believer.arrays import Array
 from believer.batch import STRATEGIES
 from believer.errors import BelieverError, InvalidInput, SpaceExhausted
+from believer.maximize.climb import ascend
+from believer.numerics import LBFGSSettings, backend
 from believer.plot import data
 from believer.replay import replay
 from believer.space.narrowed import Narrowed
@@ -443,3 +446,48 @@ def test_a_choice_of_none_stays_one_where_another_value_was_really_used() -> Non
     [trial] = opt.ask(1)
     opt.tell(trial, 1.0, params={"branch": "y", "depth": None})
     assert opt.trials[trial.id].params == {"p": None, "x": 0.5, "branch": "y"}
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The sum of all columns, the same way up everywhere."""
+
+    has_gradient = True
+
+    def value(self, X: Array) -> Array:
+        values: Array = X.sum(axis=1)
+        return values
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        return self.value(X), np.ones_like(X)
+
+
+def test_a_climb_in_a_narrow_box_leaves_what_is_inactive_at_rest() -> None:
+    tree: dict[str, Any] = {
+        "kind": bv.Categorical(["a", "b"]),
+        "x": bv.Float(0, 1),
+        "y": bv.Float(0, 1, when={"kind": "a"}),
+        "n": bv.Int(0, 300, when={"kind": "b"}),
+    }
+    space = bv.Space(tree)
+    box = Narrowed(space.region(), np.full(space.dim, 0.7), np.full(space.dim, 0.9))
+    for name in {"python", backend.name()}:
+        with backend.using(name):
+            X = box.sample(8, np.random.default_rng(0))
+            for relaxed in (False, True):
+                ends, _ = ascend(Slope(), box, X, LBFGSSettings(), 1.0, relaxed)
+                assert_encoded(space, ends, name)
+                np.testing.assert_array_equal(active(box, ends), active(box, X))
+                assert (ends[:, 2] == 0.9).all()
+
+
+def test_a_study_that_searches_narrow_boxes_loads_again(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    space = bv.Space({"kind": bv.Categorical(["a", "b"]), "x": bv.Float(0, 1), "y": bv.Float(0, 1, when={"kind": "a"})})
+    with bv.Optimizer(space, n_init=4, seed=0, strategy="trust_region", journal=path) as study:
+        for _ in range(12):
+            for trial in study.ask(2):
+                study.tell(trial, trial.params["x"] - trial.params.get("y", 0.3))
+        asked = [trial.params for trial in study.trials]
+    with bv.Optimizer.load(path) as again:
+        assert [trial.params for trial in again.trials] == asked

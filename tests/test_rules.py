@@ -306,6 +306,25 @@ def test_rules_that_cannot_hold_together_are_named_and_no_others(rules: list[Any
     assert spared not in str(error.value)
 
 
+def test_a_rule_of_which_the_solver_makes_nothing_is_no_clash() -> None:
+    """The presolve of HiGHS 1.12 gives up on this one, which holds at 0."""
+    parts = {"a": bv.Float(0, 0.3, step=0.05), "b": bv.Float(0, 0.5, step=0.05), "c": bv.Float(0, 0.55)}
+    rule = bv.linear({"a": -1, "b": 0.5, "c": 2, "d": 2}, at_most=0.55)
+    space = bv.Space({**parts, "d": bv.Float(0, 1)}, rules=[rule])
+    assert all(kept(rule, params) for params in space.decode(space.region().sample(20, np.random.default_rng(0))))
+
+
+def test_where_no_nearest_point_is_found_a_lawful_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = {"a": bv.Float(0, 1, step=0.3), "b": bv.Int(0, 4), "c": bv.Discrete([0, 0.5, 2.1])}
+    rules = [bv.linear({"a": 1, "b": 1, "c": 1}, at_least=4.4, at_most=4.6), bv.max_parts([*"abc"], 2)]
+    space = bv.Space(parts, rules=rules)
+    monkeypatch.setattr("believer.space.rounding.by_program", lambda given, x: None)
+    monkeypatch.setattr("believer.space.rounding.lawful", lambda given, P: (P, np.zeros(len(P), dtype=bool)))
+    X = space.region().project(np.random.default_rng(0).random((3, space.dim)))
+    assert space.misplaced(space.decode(X), X) is None
+    assert all(map(space.allows, space.decode(X)))
+
+
 def test_of_many_rules_those_that_clash_are_found() -> None:
     parts = {f"p{i}": bv.Float(0, 1) for i in range(12)}
     fine = [bv.linear({name: 1}, at_most=0.9) for name in parts]
@@ -324,6 +343,15 @@ def test_an_equation_holds_exactly_where_all_of_its_terms_vanish() -> None:
         (params,) = space.decode([[0.0, rounding]])
         assert rule.holds(params)
         assert params["a"] == 2.0 * params["b"]
+
+
+def test_an_equation_holds_whatever_the_sizes_of_its_coefficients() -> None:
+    """A part that hardly counts cannot take what is left, however much room it has."""
+    rule = bv.linear({"a": 1e-9, "b": 1, "c": 1e9}, equals=1)
+    space = bv.Space({name: bv.Float(0, 1) for name in "abc"}, rules=[rule])
+    for params in space.decode(space.region().sample(40, np.random.default_rng(0))):
+        assert kept(rule, params)
+        assert space.allows(params)
 
 
 def test_a_part_that_is_absent_does_not_take_what_rounding_leaves() -> None:

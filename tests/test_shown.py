@@ -24,6 +24,7 @@ from believer import (
     Minimize,
     Optimizer,
     Space,
+    linear,
     minimize,
     read_study,
     sum_to,
@@ -372,3 +373,16 @@ def test_sums_hold_in_the_digits_that_are_shown() -> None:
         columns = of_params(batch.params, batch.labels)
         for row in zip(*(one.cells for one in columns[:4]), strict=True):
             assert sum(map(Decimal, row)) == Decimal(str(total))
+
+
+def test_weighted_sums_hold_in_the_digits_that_are_shown() -> None:
+    """Half of a number with four decimals has five: what is left goes to the part that all others are multiples of."""
+    weights = {"a": 1.0, "b": 2.0, "c": 0.5}
+    parts = {"a": Float(0, 1), "b": Float(0, 1), "c": Float(0.1, 1.9)}
+    batch = Optimizer(Space(parts, rules=[linear(weights, equals=1)]), seed=0).ask(20)
+    lines = str(batch).splitlines()[: len(batch)]
+    inside = [line for line, params in zip(lines, batch.params, strict=True) if 0.101 < params["c"] < 1.899]
+    assert len(inside) > 10
+    for line in inside:
+        shown = dict(re.findall(r"\b([abc])=([.0-9]+)", line))
+        assert sum(Decimal(str(c)) * Decimal(shown[name]) for name, c in weights.items()) == 1, line

@@ -18,7 +18,7 @@ import numpy as np
 from believer.acquisitions.acquisition import Several
 from believer.arrays import Array, frozen, shown, whole
 from believer.batch import LOADED_ON_USE, Learned, Request, Strategy
-from believer.batch.gain import expected_gain
+from believer.batch.gain import Gain, expected_gain
 from believer.batch.random import REPLACED, design, draw
 from believer.batch.request import (
     ONE,
@@ -224,6 +224,7 @@ class _Draft:
     described: dict[str, Any] | None = None
     avoid: Array = field(init=False)
     _judged_on: Request | None = None
+    _gain: Gain | None = None
     _verdict: Verdict | None = None
 
     def __post_init__(self) -> None:
@@ -289,23 +290,35 @@ class _Draft:
     def verdict(self) -> Verdict:
         """The verdict on the batch; worked out once."""
         if self._verdict is None:
-            # A strategy counts points of this batch that came before it as pending; the verdict must not.
-            pending, on, gain = counted_pending(self.history.pending), self._judged_on, None
-            encoded = np.array([trial.encoded for trial in self.trials])
-            if on is not None:
-                # Failures are not results. As pseudo-results with the worst value they would lower the predicted gain
-                # near good points, so the gain is computed without them.
-                fits = tuple(replace(one, model=one.fit, failed=None) for one in on.outputs)
-                gain = expected_gain(replace(on, outputs=(replace(fits[0], pending=pending), *fits[1:])), encoded)
-            model = None if on is None else on.model
+            waiting = len(counted_pending(self.history.pending).ids)
+            model = None if self._judged_on is None else self._judged_on.model
+            random_pair = self.cache.random_pair_distance if self.region is self.cache.region else None
             units = self.settings.labels.objective
-            self._verdict = judge(encoded, self.region, model, len(pending.ids), gain, units)
+            self._verdict = judge(
+                self.encoded(), self.region, model, waiting, self.expected(), units, random_pair=random_pair
+            )
         return self._verdict
 
     def gain(self) -> float | None:
         """The expected gain of the batch; None without a model."""
-        gain = None if self._judged_on is None else self.verdict().gain
+        gain = self.expected()
         return None if gain is None else gain.together
+
+    def encoded(self) -> Array:
+        """The points (k, d) of the trials."""
+        return np.array([trial.encoded for trial in self.trials])
+
+    def expected(self) -> Gain | None:
+        """What the batch is expected to gain, worked out once; None without a model."""
+        on = self._judged_on
+        if self._gain is None and on is not None:
+            # A strategy counts points of this batch that came before it as pending; the gain must not. Failures are not
+            # results. As pseudo-results with the worst value they would lower the predicted gain near good points, so
+            # the gain is computed without them.
+            fits = tuple(replace(one, model=one.fit, failed=None) for one in on.outputs)
+            first = replace(fits[0], pending=counted_pending(self.history.pending))
+            self._gain = expected_gain(replace(on, outputs=(first, *fits[1:])), self.encoded())
+        return self._gain
 
     def add_queued(self, queued: list[dict[str, Any]]) -> None:
         """Add the points that the user wants, even if they repeat others."""

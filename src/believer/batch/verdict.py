@@ -102,11 +102,19 @@ def nearness(region: Region, q: int, model: Model | None) -> Spacing:
 
 
 def judge(
-    X: Array, region: Region, model: Model | None, n_pending: int = 0, gain: Gain | None = None, units: str = ""
+    X: Array,
+    region: Region,
+    model: Model | None,
+    n_pending: int = 0,
+    gain: Gain | None = None,
+    units: str = "",
+    *,
+    random_pair: float | None = None,
 ) -> Verdict:
     """The verdict on the batch ``X`` (q, d), with ``n_pending`` other points under way.
 
-    ``model`` is None before the first fit; ``gain`` is what it expects of the batch, in ``units``.
+    ``model`` is None before the first fit; ``gain`` is what it expects of the batch, in ``units``. ``random_pair`` is
+    the :func:`random_pair_distance` of the region, where that is known.
     """
     q = len(X)
     rows, columns = np.triu_indices(q, 1)
@@ -117,7 +125,7 @@ def judge(
         scaled = np.sqrt(((gaps / model.lengthscales) ** 2).sum(axis=1))
     close = nearness(region, q + n_pending, model).close(gaps)
     pairs = tuple((int(i), int(j)) for i, j in zip(rows[close], columns[close], strict=True))
-    random_pair = random_pair_distance(region)
+    random_pair = random_pair_distance(region) if random_pair is None else random_pair
     least, mean = (float(distances.min()), float(distances.mean())) if q > 1 else (None, None)
     needed = gain is not None and gain.matters and gain.slots == q
     near = "" if mean is None else "; " + _near(len(pairs), model is not None and is_noisy(model), needed)

@@ -88,7 +88,10 @@ def _climbed_alike(
     box = region.box()
     if box is None:
         return projected(objective, region, X, settings, scale, moves)
-    found = _in_box(objective, Climb(X, *box, moves, scale, settings))
+    # What does not move may lie outside of the box: inactive columns are at rest, wherever it is.
+    lower = np.where(moves, box[0], np.minimum(box[0], X.min(axis=0)))
+    upper = np.where(moves, box[1], np.maximum(box[1], X.max(axis=0)))
+    found = _in_box(objective, Climb(X, lower, upper, moves, scale, settings))
     return found.X, -scale * found.f
 
 

@@ -64,6 +64,18 @@ class Conditions:
         """Those of ``names`` that have a value at the point ``params``."""
         return tuple([name for name in names if name not in self.when or self.holds(name, params)])
 
+    def cut(self, points: Iterable[Mapping[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+        """The points with those of ``names`` that have a value there, as all of them give one."""
+        parents = [name for name in names if any(name in needed for needed in self.needs.values())]
+        found: list[dict[str, Any]] = []
+        kept: dict[tuple[tuple[type, Any], ...], tuple[str, ...]] = {}
+        for point in points:
+            key = tuple([_key(point[parent]) for parent in parents])
+            if key not in kept:
+                kept[key] = self.present(names, point)
+            found.append({name: point[name] for name in kept[key]})
+        return found
+
     def is_met(self, name: str, earlier: Mapping[str, Parameter], fill: Mapping[str, Any]) -> bool:
         """Whether a parameter may have a value where parents have values of ``earlier`` ones, or those of ``fill``."""
         for parent, keys in self.needs.get(name, {}).items():

@@ -12,7 +12,7 @@ import numpy as np
 from believer.arrays import Array, frozen
 from believer.space.geometry import KEPT, MARGIN, Geometry
 from believer.space.parameter import Parameter
-from believer.space.program import by_program
+from believer.space.program import answered, by_program
 from believer.space.projection import excess, onto_rules
 from believer.space.rules import Linear, MaxParts, Rule
 
@@ -69,10 +69,12 @@ def geometry_of(
     )
     A /= size[size > 0.0, None]
     values = tuple(grids.get(int(c)) if floor[i] < roof[i] else None for i, c in enumerate(columns))
-    found = _centered(Geometry(columns, floor, roof, values, A, low, high, tuple(groups), 0.5 * (floor + roof)))
+    middle = 0.5 * (floor + roof)
+    found = _centered(Geometry(columns, floor, roof, values, A, low, high, tuple(groups), middle, middle))
     if found is None or not (groups or found.gridded.any()):
         return found
-    return found if by_program(found, found.center) is not None else None
+    known = by_program(found, found.center)
+    return None if known is None else replace(found, known=frozen(known))
 
 
 def _row(rule: Linear, parameters: Mapping[str, Parameter], place: Mapping[str, int]) -> tuple[Array, float, float]:
@@ -123,8 +125,15 @@ def _centered(given: Geometry) -> Geometry | None:
     spare = np.where(loose, np.minimum(MARGIN, 0.25 * (given.high - given.low)), 0.0)
     low, high = given.low + spare, given.high - spare
     center = onto_rules(found[0][None, :], given.lower, given.upper, given.A, low, high, given.parts)
+    middle = frozen(center[0])
     return replace(
-        given, lower=frozen(given.lower), upper=frozen(given.upper), low=low, high=high, center=frozen(center[0])
+        given,
+        lower=frozen(given.lower),
+        upper=frozen(given.upper),
+        low=low,
+        high=high,
+        center=middle,
+        known=middle,
     )
 
 
@@ -146,7 +155,8 @@ def _largest_ball(given: Geometry) -> tuple[Array, float] | None:
     ]
     rows = np.vstack([np.hstack([M[keep], slope[keep, None]]) for M, _, slope, keep in blocks])
     ends = np.concatenate([end[keep] for _, end, _, keep in blocks])
-    solved = linprog(
+    solved = answered(
+        linprog,
         np.append(np.zeros(j), -1.0),
         A_ub=rows if len(rows) else None,
         b_ub=ends if len(rows) else None,
@@ -185,7 +195,8 @@ def _range(given: Geometry, slope: Array) -> tuple[float, float]:
     above, below = ~equations & np.isfinite(given.high), ~equations & np.isfinite(given.low)
     ends = []
     for sign in (1.0, -1.0):
-        solved = linprog(
+        solved = answered(
+            linprog,
             sign * slope,
             A_ub=np.vstack([given.A[above], -given.A[below]]),
             b_ub=np.concatenate([given.high[above], -given.low[below]]),

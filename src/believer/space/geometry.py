@@ -43,6 +43,7 @@ class Geometry:
     A, low, high : the sums, (r, j) and (r,) each.
     groups : pairs of columns, from 0 to j - 1, and how many of them may differ from 0.
     center : of the largest ball that fits in where there were no grids and no groups, (j,).
+    known : a point (j,) that keeps everything, grids and groups too.
     """
 
     columns: IntArray
@@ -54,6 +55,7 @@ class Geometry:
     high: Array
     groups: tuple[tuple[IntArray, int], ...]
     center: Array
+    known: Array
 
     @cached_property
     def equations(self) -> BoolArray:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from believer.arrays import Array
 from believer.space.geometry import EXACT, KEPT, Geometry
 from believer.space.projection import excess, onto_rules
+
+_ANSWERS = (0, 2)
+"""The states of a solver that has found a point, or that there is none."""
 
 _TIGHTER = 1e-5
 """The room that the second program leaves within the bounds of rules."""
@@ -30,6 +34,19 @@ def by_program(given: Geometry, x: Array) -> Array | None:
         return near
     inner, beyond = _solved(given, x, _TIGHTER)
     return inner if inner is not None and beyond <= EXACT else near if off <= KEPT else None
+
+
+def answered(solve: Callable[..., Any], c: Array, **program: Any) -> Any:
+    """What a solver of SciPy says of a program: where it gives up, which is no answer, without its presolve.
+
+    Parameters
+    ----------
+    solve : the solver.
+    c : what to minimize.
+    program : its further arguments.
+    """
+    solved = solve(c, **program)
+    return solved if solved.status in _ANSWERS else solve(c, **program, options={"presolve": False})
 
 
 def _solved(given: Geometry, x: Array, spare: float) -> tuple[Array | None, float]:
@@ -72,7 +89,8 @@ def _solved(given: Geometry, x: Array, spare: float) -> tuple[Array | None, floa
             add({int(i): 1.0, at + n: -float(given.upper[i])}, -np.inf, 0.0)
         add({at + n: 1.0 for n in range(len(columns))}, 0.0, most)
         at += len(columns)
-    solved = milp(
+    solved = answered(
+        milp,
         np.concatenate([np.zeros(j), np.ones(j), np.zeros(total - 2 * j)]),
         integrality=whole,
         bounds=Bounds(np.concatenate([given.lower, np.zeros(total - j)]), upper),

@@ -84,7 +84,7 @@ def settled(given: Geometry, P: Array) -> Array:
     X, kept = lawful(given, P)
     for row in np.flatnonzero(~kept):
         found = by_program(given, np.minimum(np.maximum(P[row], given.lower), given.upper))
-        X[row] = given.center if found is None else found
+        X[row] = given.known if found is None else found
     return X
 
 

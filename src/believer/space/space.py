@@ -22,7 +22,7 @@ from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, sho
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.space import rules as linear_rules
-from believer.space.balance import balanced
+from believer.space.balance import Balance
 from believer.space.box import Block, Box
 from believer.space.conditional import REST, Conditional, Dependent
 from believer.space.conditions import Conditions, allowed_values
@@ -341,16 +341,7 @@ class Space:
             return False
         if self.within is not None:
             return bool(self.region().holds(self.encode([params]))[0])
-        if self.constraint is None:
-            return True
-        try:
-            verdict = self.constraint(dict(params))
-        except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            raise InvalidInput(f"constraint must work at every point; it raised {what} at {dict(params)}.") from error
-        if not isinstance(verdict, bool | np.bool_):
-            raise InvalidInput(f"constraint must return True or False; it returned {shown(verdict)} at {dict(params)}.")
-        return bool(verdict)
+        return self.constraint is None or _satisfies(self.constraint, params)
 
     def refuse_conditional(self, names: Iterable[str], what: str) -> None:
         """Raise InvalidInput if ``what`` needs a parameter of ``names`` that does not always have a value."""
@@ -457,8 +448,8 @@ class Space:
         names, kept = self.names, held or {}
         points = [{**dict(zip(names, values, strict=True)), **kept} for values in zip(*columns, strict=True)]
         if self._conditions.when:
-            points = [{name: point[name] for name in self.present(point)} for point in points]
-        return [balanced(point, self.rules, dict(self._items), kept) for point in points] if self.rules else points
+            points = self._conditions.cut(points, names)
+        return [*map(Balance.of(self.rules, dict(self._items), kept).balanced, points)] if self.rules else points
 
     def region(
         self, fixed: Mapping[str, Any] | None = None, among: Mapping[str, Sequence[Any]] | None = None
@@ -648,4 +639,18 @@ class Space:
         return out
 
     def _feasible(self, X: Array) -> BoolArray:
-        return np.array([self.allows(params) for params in self.decode(X)], dtype=bool)
+        """A mask (m,) of the points ``X`` (m, dim), at which rules hold, that the constraint allows."""
+        assert self.constraint is not None
+        return np.array([_satisfies(self.constraint, params) for params in self.decode(X)], dtype=bool)
+
+
+def _satisfies(constraint: Constraint, params: Mapping[str, Any]) -> bool:
+    """Whether a point is one that the constraint allows."""
+    try:
+        verdict = constraint(dict(params))
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise InvalidInput(f"constraint must work at every point; it raised {what} at {dict(params)}.") from error
+    if not isinstance(verdict, bool | np.bool_):
+        raise InvalidInput(f"constraint must return True or False; it returned {shown(verdict)} at {dict(params)}.")
+    return bool(verdict)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from believer.space import Space
-from believer.space.balance import balanced
+from believer.space.balance import Balance
 from believer.space.parameter import Parameter
 from believer.space.rules import Linear
 from believer.space.units import amount, units_by_name
@@ -86,7 +86,7 @@ class Labels:
         """
         if not self.equations or not self.parts.keys() <= params.keys():
             return params
-        return balanced(dict(params), self.equations, self.parts, decimals=digits - self.largest)
+        return Balance.of(self.equations, self.parts, decimals=digits - self.largest).balanced(dict(params))
 
     def point(self, params: Mapping[str, Any]) -> str:
         """ "a=0.25, b=0.75, T=80 °C"."""

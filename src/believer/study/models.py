@@ -11,7 +11,7 @@ import logging
 import math
 import time
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +20,7 @@ from believer.arrays import shown, whole
 from believer.batch.best_so_far import learned_by
 from believer.batch.learned import Learned, Pending
 from believer.batch.request import Randomness, Strategy
+from believer.batch.verdict import random_pair_distance
 from believer.capabilities import has
 from believer.errors import InvalidInput, JournalError, NumericalError
 from believer.numerics.sampling import stream
@@ -126,6 +127,11 @@ class ModelCache:
         self.randomness: Randomness = partial(stream, settings.seed)
         """The generator of a trial id and a purpose, from the study's seed."""
         self._kept: dict[str, _Kept] = {}
+
+    @cached_property
+    def random_pair_distance(self) -> float:
+        """The mean distance of two uniform points of the region."""
+        return random_pair_distance(self.region)
 
     def learned(self, history: History, place: int = 0) -> Learned:
         """The models of an output: the fit, and the fit conditioned on failures as the worst result.
