@@ -178,10 +178,13 @@ class Program:
 
 def _code(command: list[str], folder: Path, env: Mapping[str, str], timeout: float | None) -> int:
     """The exit code of a program that was run in ``folder``; nothing that it has started lives when this returns."""
-    mark, tree = new_mark(), None
+    mark = new_mark()
+    tree: Tree | None = None
+    process: subprocess.Popen[bytes] | None = None
     try:
         # An interrupt while a process is started would leave it to itself.
         with open(folder / "stdout.txt", "wb") as out, open(folder / "stderr.txt", "wb") as err, held_back():
+            tree = Tree(mark)
             process = subprocess.Popen(
                 command,
                 cwd=folder,
@@ -191,7 +194,7 @@ def _code(command: list[str], folder: Path, env: Mapping[str, str], timeout: flo
                 stderr=err,
                 **_IN_A_GROUP,
             )
-            tree = Tree(process.pid, mark)
+            tree.begin(process.pid)
         return _ended(process, timeout)
     except subprocess.TimeoutExpired as error:
         raise TookTooLong(f"the program took longer than {timeout:g} s{_last_words(folder)}") from error
@@ -201,11 +204,12 @@ def _code(command: list[str], folder: Path, env: Mapping[str, str], timeout: flo
         raise EvaluationError(f"{command[0]} cannot be started: {error}{advice}") from error
     finally:
         if tree is not None:
-            if process.returncode is None:
-                tree.kill()
-                process.kill()
-                process.wait()
-            tree.kill_rest()
+            if process is not None:
+                if process.returncode is None:
+                    tree.kill()
+                    process.kill()
+                    process.wait()
+                tree.kill_rest()
             tree.close()
 
 
