@@ -183,6 +183,42 @@ def test_a_copy_goes_on_by_itself() -> None:
     assert (len(first.Xi), len(other.Xi)) == (3, 4)
 
 
+def test_the_acquisition_function_may_be_changed_on_the_go() -> None:
+    options: Any = {"n_initial_points": 3, "acq_func": "LCB", "random_state": 0}
+    greedy, curious = (
+        skopt.Optimizer([(0.0, 1.0)], **options, acq_func_kwargs={"kappa": kappa}) for kappa in (0.0, 1e5)
+    )
+    for optimizer in (greedy, curious):
+        optimizer.tell([[x] for x in (0.0, 0.2, 0.3, 0.5)], [0.09, 0.01, 0.0, 0.04])
+    near, far = greedy.ask(), curious.ask()
+    assert abs(near[0] - far[0]) > 0.3
+    greedy.acq_func_kwargs = {"kappa": 1e5}
+    assert greedy.ask() == near
+    greedy.update_next()
+    assert greedy.ask() == far
+    greedy.acq_func = "EIps"
+    with pytest.raises(InvalidInput, match="acq_func"):
+        greedy.update_next()
+
+
+def test_a_design_may_be_cooked_and_given() -> None:
+    cooked = skopt.utils.cook_initial_point_generator("lhs", lhs_type="classic", criterion=None)
+    for design in (cooked, skopt.sampler.Lhs("classic", None)):
+        points = [
+            skopt.Optimizer([(0.0, 1.0)], initial_point_generator=one, random_state=0).ask(4) for one in (design, "lhs")
+        ]
+        assert points[0] == points[1]
+
+
+def test_a_dimension_is_had_by_name_or_place() -> None:
+    space = skopt.Space([Real(0.0, 1.0, name="rate"), Integer(1, 9)])
+    assert space["rate"] == space[0] == (0, space.dimensions[0])
+    assert space[["X_1", 0]] == [(1, space.dimensions[1]), (0, space.dimensions[0])]
+    for name in ("depth", 2, -1, 0.5):
+        with pytest.raises(InvalidInput, match="rate"):
+            space[name]
+
+
 @each(
     "spaces, error",
     [
