@@ -227,6 +227,7 @@ def test_a_dimension_is_had_by_name_or_place() -> None:
         ([{}], ValueError),
         (["C", (1.0, 1)], TypeError),
         ([({"C": (1.0, 2.0)}, -1)], ValueError),
+        ([({"C": (1.0, 2.0)}, 0)], ValueError),
         ([({"C": (1.0, 2.0)}, 1.5)], ValueError),
         ({"C": "1 ... 100.0"}, ValueError),
         (3, TypeError),
@@ -237,6 +238,21 @@ def test_what_is_no_search_space_is_refused(spaces: Any, error: type[Exception])
     with pytest.raises(error) as raised:
         skopt.BayesSearchCV(svm.SVC(), spaces)
     assert isinstance(raised.value, InvalidInput)
+
+
+def test_a_search_goes_on_where_a_candidate_cannot_be_fitted() -> None:
+    svm = pytest.importorskip("sklearn.svm")
+    X, y = np.linspace(0.0, 1.0, 12)[:, None], np.arange(12) % 2
+    options: dict[str, Any] = {"n_iter": 12, "cv": 2, "random_state": 0, "error_score": np.nan}
+    search = skopt.BayesSearchCV(svm.SVC(), {"C": (-1.0, 1.0)}, **options)
+    with pytest.warns(RuntimeWarning, match="goes on without"):
+        search.fit(X, y)
+    (result,) = search.optimizer_results_
+    assert [x > 0.0 for (x,) in result.x_iters] == np.isfinite(result.func_vals).tolist()
+    assert len(search.cv_results_["params"]) == np.isfinite(result.func_vals).sum() > 0
+    assert search.best_params_["C"] > 0.0
+    with pytest.warns(RuntimeWarning, match="goes on without"), pytest.raises(ValueError, match="fits failed"):
+        skopt.BayesSearchCV(svm.SVC(), {"C": (-2.0, -1.0)}, **options).fit(X, y)
 
 
 def test_a_search_is_cloned_and_made_again() -> None:
