@@ -5,7 +5,8 @@
     python benchmarks/skopt_tests.py path/to/scikit-optimize > benchmarks/results/skopt_tests.md
 
 The tests are copied to a temporary folder, in which ``skopt`` stands for ``believer.integrations.skopt``. A file that
-takes longer than ``LIMIT`` seconds is left, and its last tests are listed as not run.
+takes longer than ``LIMIT`` seconds is left, and its last tests are listed as not run. Those of a file that cannot be
+collected are counted as scikit-optimize itself collects them, which has to be installed.
 """
 
 from __future__ import annotations
@@ -97,10 +98,8 @@ def main(source: Path) -> None:
 def run(folder: Path, path: Path) -> dict[str, str]:
     """The result of each test of a file by name."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", "--tb=no", f"tests/{path.name}"]
-    listed = subprocess.run([*command[:-3], "-q", "--co", command[-1]], cwd=folder, capture_output=True, text=True)
-    names = re.findall(r"^tests/\S+?::(.*)$", listed.stdout, re.MULTILINE)
-    if not names:
-        return dict.fromkeys(re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE), "NOT COLLECTED")
+    if not (names := listed(folder, command[-1])):
+        return dict.fromkeys(listed(folder, command[-1], "--noconftest"), "NOT COLLECTED")
     log = folder / f"{path.stem}.log"
     with log.open("w") as file, suppress(subprocess.TimeoutExpired):
         subprocess.run(command, cwd=folder, stdout=file, stderr=file, timeout=LIMIT, check=False)
@@ -108,6 +107,13 @@ def run(folder: Path, path: Path) -> dict[str, str]:
     said = dict(re.findall(rf"^tests/\S+?::(.*?) {result}", log.read_text(), re.MULTILINE))
     print(f"{path.stem}: {len(said)} of {len(names)}", file=sys.stderr, flush=True)
     return {name: said.get(name, "NOT RUN") for name in names if said.get(name) not in ("SKIPPED", "XFAIL")}
+
+
+def listed(folder: Path, name: str, *options: str) -> list[str]:
+    """The names of the tests of a file."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--co", *options, name]
+    found = subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
+    return re.findall(r"^tests/\S+?::(.*)$", found, re.MULTILINE)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from waiting import PATIENCE, alive, wait_for
 import believer as bv
 from believer.errors import EvaluationError, InvalidInput, TookTooLong
 
+LINE = bv.Space({"x": bv.Float(0, 1)})
 SQUARE = [sys.executable, "-c", "import sys; print('hello'); print(float(sys.argv[1]) ** 2)", "{x}"]
 
 
@@ -63,8 +64,18 @@ def test_a_failed_run_says_how_it_ended_where_and_what_was_on_standard_error(tmp
     with pytest.raises(EvaluationError, match=r"exit code 3.*no mesh.*last of 3 tries.*000003"):
         bv.Program(python(code), folder=tmp_path, retries=2)({"x": 1})
     assert len(list(tmp_path.iterdir())) == 3
-    with pytest.raises(EvaluationError, match="cannot be started"):
-        bv.Program(["no-such-solver"], folder=tmp_path)({"x": 1})
+    with pytest.raises(EvaluationError, match=r"cannot be started.*whole path"):
+        bv.Program(["./no-such-solver"], folder=tmp_path)({"x": 1})
+
+
+def test_a_record_has_the_end_of_what_a_program_said_and_its_folder_however_much_it_said(tmp_path: Path) -> None:
+    said = "import sys; print('x' * 9999, *['y' * 600] * 4, 'no mesh', sep='\\n', file=sys.stderr); sys.exit(3)"
+    journal = tmp_path / "study.jsonl"
+    with pytest.raises(EvaluationError):
+        bv.minimize(bv.Program(python(said), folder=tmp_path / "runs"), LINE, n_init=2, journal=journal, progress=False)
+    for row, folder in zip(bv.read_study(journal).records(), ("000001", "000002"), strict=True):
+        assert "exit code 3" in row["error"]
+        assert row["error"].endswith(f"no mesh ({tmp_path / 'runs' / folder})")
 
 
 def test_a_run_that_fails_may_be_run_again(tmp_path: Path) -> None:
@@ -139,6 +150,15 @@ def test_no_program_outlives_the_process_that_runs_it(
         {"command": ["solver"], "retries": -1},
         {"command": ["solver"], "files": {"../deck": ""}},
         {"command": ["solver"], "files": {"deck": "{"}},
+        {"command": ["solver"], "files": {"deck": 3}},
+        {"command": ["solver"], "files": {3: "deck"}},
+        {"command": ["solver"], "files": {"": "deck"}},
+        {"command": ["solver"], "files": ["deck"]},
+        {"command": ["solver"], "files": {"./stdout.txt": ""}},
+        {"command": ["solver"], "env": {"SEED": 3}},
+        {"command": ["solver"], "env": ["SEED"]},
+        {"command": ["solver"], "folder": None},
+        {"command": {"solver": 3}},
     ],
 )
 def test_what_is_no_program_is_refused_before_any_run(options: dict[str, Any]) -> None:
@@ -149,3 +169,5 @@ def test_what_is_no_program_is_refused_before_any_run(options: dict[str, Any]) -
 def test_a_template_with_an_unknown_name_says_which_there_are(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"'y'.*there are x, folder"):
         bv.Program(["solver", "{y}"], folder=tmp_path)({"x": 1})
+    with pytest.raises(InvalidInput, match="folder"):
+        bv.Program(["solver", "{folder}"], folder=tmp_path)({"folder": 1})

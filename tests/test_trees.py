@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -95,8 +96,9 @@ def test_the_limits_of_a_job_are_laid_out_as_windows_has_them(monkeypatch: pytes
 
 def test_a_process_is_put_in_a_job_that_ends_with_its_handle(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = Kernel()
-    tree = on_windows(kernel, monkeypatch).Tree(7, "mark")
+    tree = on_windows(kernel, monkeypatch).Tree("mark")
     assert kernel.flags == [0x2000]  # JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+    tree.begin(7)
     assert kernel.calls == [
         ("CreateJobObjectW", None, None),
         ("SetInformationJobObject", JOB, 9),  # JobObjectExtendedLimitInformation
@@ -115,7 +117,9 @@ def test_a_process_is_put_in_a_job_that_ends_with_its_handle(monkeypatch: pytest
 
 def test_a_process_that_is_gone_already_is_in_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = Kernel(opens=False)
-    on_windows(kernel, monkeypatch).Tree(7, "mark").close()
+    tree = on_windows(kernel, monkeypatch).Tree("mark")
+    tree.begin(7)
+    tree.close()
     assert [name for name, *_ in kernel.calls][-2:] == ["OpenProcess", "CloseHandle"]
     assert kernel.calls[-1] == ("CloseHandle", JOB)
 
@@ -156,6 +160,24 @@ def test_on_every_system_a_program_ends_with_the_process_that_runs_it(tmp_path: 
         pids = pids_in(tmp_path / "000001")
         assert all(map(alive, pids))
         process.kill()
+    wait_for(lambda: not any(map(alive, pids)))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the environment of other processes")
+def test_a_program_ends_although_the_process_that_runs_it_dies_as_soon_as_it_has_started(tmp_path: Path) -> None:
+    script = f"""
+        import os, signal, subprocess
+        import believer as bv
+        class Last(subprocess.Popen):
+            def __init__(self, command, **options):
+                super().__init__(command, **options)
+                if "cwd" in options:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        subprocess.Popen = Last
+        bv.Program({command(PARENT)!r}, folder={str(tmp_path)!r})({{}})
+    """
+    assert subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False).returncode == -signal.SIGKILL
+    pids = pids_in(tmp_path / "000001")
     wait_for(lambda: not any(map(alive, pids)))
 
 

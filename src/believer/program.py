@@ -28,6 +28,12 @@ _LAST_LINES = 5
 _TAIL = 4000
 """Bytes at the end of a file that are looked at for these lines."""
 
+_BEGINNING, _END = 300, 1200
+"""Characters at both ends of what is said of a failed run; a record has room for these and the folder."""
+
+_OURS = ("params.json", "stdout.txt", "stderr.txt")
+"""Files that each run has."""
+
 _LOOK_UP = 0.5
 """Seconds after which Ctrl-C is heard on Windows."""
 
@@ -113,18 +119,27 @@ class Program:
     env: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.command, str) or not self.command or not all(isinstance(one, str) for one in self.command):
+        command, files = self.command, self.files
+        if not isinstance(command, list | tuple) or not command or not all(isinstance(one, str) for one in command):
             rule = 'command must be a list of strings, as ["solver", "--x={x}"]'
-            raise InvalidInput(f"{rule}; got {shown(self.command)}.")
+            raise InvalidInput(f"{rule}; got {shown(command)}.")
         if not callable(self.parse):
             raise InvalidInput(f"parse must be a function of a finished run; got {shown(self.parse)}.")
         if self.timeout is not None and finite(self.timeout, "timeout") <= 0.0:
             raise InvalidInput(f"timeout must be a number of seconds above zero; got {shown(self.timeout)}.")
         whole(self.retries, "retries", 0)
-        for name in self.files:
-            if Path(name).is_absolute() or ".." in Path(name).parts:
+        if not isinstance(self.folder, str | os.PathLike):
+            raise InvalidInput(f"folder must be a path; got {shown(self.folder)}.")
+        for what, given in (("files", files), ("env", self.env)):
+            texts = [*given, *given.values()] if isinstance(given, Mapping) else [None]
+            if not all(isinstance(text, str) for text in texts):
+                raise InvalidInput(f"{what} must be a dict of texts by name; got {shown(given)}.")
+        for name in files:
+            if not Path(name).name or Path(name).is_absolute() or ".." in Path(name).parts:
                 raise InvalidInput(f"files must be in the folder of the run; got {shown(name)}.")
-        for text in (*self.command, *self.files.values()):
+            if str(Path(name)) in _OURS:
+                raise InvalidInput(f"files must not be {', '.join(_OURS)}, which each run has; got {shown(name)}.")
+        for text in (*command, *files.values()):
             _check(text)
 
     def __call__(self, params: Mapping[str, Any]) -> Value:
@@ -136,10 +151,12 @@ class Program:
             except EvaluationError as error:
                 if not left:
                     tries = f", in the last of {self.retries + 1} tries" if self.retries else ""
-                    raise type(error)(f"{error}{tries} ({folder})") from error.__cause__
+                    raise type(error)(f"{_shortened(str(error))}{tries} ({folder})") from error.__cause__
         raise AssertionError  # not reached
 
     def _run(self, folder: Path, params: Mapping[str, Any]) -> Value:
+        if "folder" in params:
+            raise InvalidInput("a parameter must not be called folder, which is the folder of the run in templates.")
         values = {**params, "folder": str(folder.resolve())}
         (folder / "params.json").write_text(json.dumps(dict(params), default=str, indent=1), encoding="utf-8")
         for name, text in self.files.items():
@@ -161,10 +178,13 @@ class Program:
 
 def _code(command: list[str], folder: Path, env: Mapping[str, str], timeout: float | None) -> int:
     """The exit code of a program that was run in ``folder``; nothing that it has started lives when this returns."""
-    mark, tree = new_mark(), None
+    mark = new_mark()
+    tree: Tree | None = None
+    process: subprocess.Popen[bytes] | None = None
     try:
         # An interrupt while a process is started would leave it to itself.
         with open(folder / "stdout.txt", "wb") as out, open(folder / "stderr.txt", "wb") as err, held_back():
+            tree = Tree(mark)
             process = subprocess.Popen(
                 command,
                 cwd=folder,
@@ -174,19 +194,22 @@ def _code(command: list[str], folder: Path, env: Mapping[str, str], timeout: flo
                 stderr=err,
                 **_IN_A_GROUP,
             )
-            tree = Tree(process.pid, mark)
+            tree.begin(process.pid)
         return _ended(process, timeout)
     except subprocess.TimeoutExpired as error:
         raise TookTooLong(f"the program took longer than {timeout:g} s{_last_words(folder)}") from error
     except (OSError, ValueError) as error:  # no such program, or no program
-        raise EvaluationError(f"{command[0]} cannot be started: {error}") from error
+        is_elsewhere = isinstance(error, FileNotFoundError) and not os.path.isabs(command[0])
+        advice = "; it is started in the folder of the run: give its whole path" if is_elsewhere else ""
+        raise EvaluationError(f"{command[0]} cannot be started: {error}{advice}") from error
     finally:
         if tree is not None:
-            if process.returncode is None:
-                tree.kill()
-                process.kill()
-                process.wait()
-            tree.kill_rest()
+            if process is not None:
+                if process.returncode is None:
+                    tree.kill()
+                    process.kill()
+                    process.wait()
+                tree.kill_rest()
             tree.close()
 
 
@@ -232,6 +255,11 @@ def _new_folder(parent: Path) -> Path:
             continue
         return parent / f"{number:06}"
     raise AssertionError  # not reached
+
+
+def _shortened(text: str) -> str:
+    """Both ends of a text that is long."""
+    return text if len(text) <= _BEGINNING + _END else f"{text[:_BEGINNING]} ... {text[-_END:]}"
 
 
 def _last_words(folder: Path) -> str:

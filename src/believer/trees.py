@@ -62,18 +62,25 @@ if sys.platform == "win32":
         )
 
     class Tree:
-        """The tree of a process that was just started.
+        """The tree of a process that is about to start.
 
         Parameters
         ----------
-        pid : of the process.
         mark : of the process; the job needs none.
         """
 
-        def __init__(self, pid: int, mark: str) -> None:
+        def __init__(self, mark: str) -> None:
             self._job = _kernel.CreateJobObjectW(None, None)
             limits = _Limits(flags=_KILL_ON_JOB_CLOSE)
             _kernel.SetInformationJobObject(self._job, _EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits))
+
+        def begin(self, pid: int) -> None:
+            """Put the process in it, which has just started.
+
+            Parameters
+            ----------
+            pid : of the process.
+            """
             process = _kernel.OpenProcess(_SET_QUOTA_AND_TERMINATE, False, pid)
             if process:
                 _kernel.AssignProcessToJobObject(self._job, process)
@@ -107,42 +114,54 @@ else:
     _GUARD = """
     exec 3<&0
     {
+        read -r pid
         read -r line && exit
         sleep 5
-        kill -s KILL -- "-$1"
-        for file in $(grep -lsF -- "$2" /proc/[0-9]*/environ); do
+        [ -n "$pid" ] && kill -s KILL -- "-$pid"
+        for file in $(grep -lsF -- "$1" /proc/[0-9]*/environ); do
             file=${file#/proc/}
             kill -s KILL -- "${file%/environ}"
         done
     } <&3 &
     wait
     """
-    """What ends a tree when its input is closed without a line, which happens when this process ends in whatever way.
+    """What ends a tree when its input is closed before a second line, as it is when this process ends in whatever way.
 
-    Seconds later, as a process that hears of it can end more: descendants that left the group. It waits in a child of
-    the shell, because a host may kill the children of a process that ends, as Ray does.
+    The first line is the number of the process, which starts later: were it there first, this process could be killed
+    between the two. What has started by then is found by its mark. It ends a tree seconds later, as a process that
+    hears of it can end more: descendants that left the group. It waits in a child of the shell, because a host may kill
+    the children of a process that ends, as Ray does.
     """
 
     class Tree:
-        """The tree of a process that was just started, and leads a group of its own.
+        """The tree of a process that is about to start, and to lead a group of its own.
 
         Parameters
         ----------
-        pid : of the process.
         mark : the value of :data:`MARK` in its environment, from :func:`new_mark`.
         """
 
-        def __init__(self, pid: int, mark: str) -> None:
-            self._pid, self._mark = pid, mark
+        def __init__(self, mark: str) -> None:
+            self._pid, self._mark = 0, mark
             self._guard: subprocess.Popen[bytes] | None = None
             with suppress(OSError):  # without a shell, a process that has died leaves its group
                 self._guard = subprocess.Popen(
-                    ["/bin/sh", "-c", _GUARD, "guard", str(pid), f"{MARK}={mark}"],
+                    ["/bin/sh", "-c", _GUARD, "guard", f"{MARK}={mark}"],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     start_new_session=True,
                 )
+
+        def begin(self, pid: int) -> None:
+            """Watch over the process, which has just started.
+
+            Parameters
+            ----------
+            pid : of the process.
+            """
+            self._pid = pid
+            self._say(f"{pid}\n")
 
         def kill(self) -> None:
             """End all of it, now. The process must not have been waited for: its number could be another's."""
@@ -156,9 +175,16 @@ else:
 
         def close(self) -> None:
             """Watch over it no longer."""
+            self._say("over\n" if self._pid else "\nover\n")
             guard, self._guard = self._guard, None
             if guard is not None:
-                guard.communicate(b"over\n")
+                guard.communicate()
+
+        def _say(self, text: str) -> None:
+            if self._guard is not None and self._guard.stdin is not None:
+                with suppress(OSError):  # somebody has ended it
+                    self._guard.stdin.write(text.encode())
+                    self._guard.stdin.flush()
 
     def lead() -> None:
         """Have this process lead a group of its own."""

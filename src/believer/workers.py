@@ -174,16 +174,18 @@ class _Process:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,))
+        self._tree = Tree(mark := new_mark())
         try:
-            with _inherited(**{MARK: (mark := new_mark())}), _as_a_parent():
+            with _inherited(**{MARK: mark}), _as_a_parent():
                 self._process.start()
         except Exception as error:
             self._pipe.close()
+            self._tree.close()
             raise EvaluationError(f"a worker process cannot start ({error_text(error)}).") from error
         finally:
             theirs.close()
         assert self._process.pid is not None
-        self._tree = Tree(self._process.pid, mark)
+        self._tree.begin(self._process.pid)
 
     def say(self, message: bytes) -> None:
         """Send it; ``_Ended`` if nobody is there."""

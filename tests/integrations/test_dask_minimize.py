@@ -93,6 +93,10 @@ def test_what_is_no_cluster_is_refused(cluster: Any) -> None:
     client.close()
     with pytest.raises(InvalidInput, match="connected"):
         bv.minimize(square, LINE, 2, workers=client, progress=False)
+    with distributed.LocalCluster(n_workers=0, **LOCAL) as closed:
+        pass
+    with pytest.raises(InvalidInput, match="runs"):
+        bv.minimize(square, LINE, 2, workers=closed, progress=False)
 
 
 @pytest.mark.slow("sixteen processes of a cluster start")

@@ -73,6 +73,40 @@ def test_a_model_of_one_number_is_drawn_with_what_it_was_told() -> None:
     ax = plots.plot_gaussian_process(found, objective=lambda x: np.sin(x[0]), n_points=50)
     assert len(ax.lines[-1].get_xdata()) == 9
     ax.figure.canvas.draw()
+    for place, model in enumerate(found.models):
+        ax = plots.plot_gaussian_process(found, n_calls=place, n_points=50, ax=plt.subplots()[1])
+        told = ax.lines[-1].get_ydata()
+        assert np.array_equal(told, found.func_vals[: 5 + place])
+        mean = model.predict(found.space.transform([[x] for x in ax.lines[0].get_xdata()]))
+        assert np.allclose(ax.lines[0].get_ydata(), mean)
+    with pytest.raises(InvalidInput, match="5 models"):
+        plots.plot_gaussian_process(found, n_calls=5)
+
+
+def test_one_or_two_dimensions_are_drawn_by_name_or_place(result: Any) -> None:
+    values = [x[0] for x in result.x_iters]
+    for name in ("lr", 0):
+        ax = plots.plot_histogram(result, name, bins=4, ax=plt.subplots()[1])
+        assert [bar.get_height() for bar in ax.patches] == np.histogram(values, np.geomspace(1e-3, 1.0, 5))[0].tolist()
+    counts = [bar.get_height() for bar in plots.plot_histogram(result, 2, ax=plt.subplots()[1]).patches]
+    assert counts == [[x[2] for x in result.x_iters].count(name) for name in "ab"]
+    ax = plots.plot_objective_2D(result, "lr", 1, n_points=5, n_samples=9, minimum="expected_minimum")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("lr", "X_1")
+    dots, star = (collection.get_offsets() for collection in ax.collections[-2:])
+    assert dots.tolist() == [x[:2] for x in result.x_iters]
+    assert star.tolist() == [skopt.expected_minimum(result)[0][:2]]
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("point", ["result", "expected_minimum", "expected_minimum_random", [0.01, 4, "a", "only"]])
+def test_the_other_dimensions_and_the_star_may_be_at_a_point(result: Any, point: Any) -> None:
+    options = {"sample_source": point, "minimum": point, "n_minimum_search": 20, "dimensions": ["rate", "n", "kind"]}
+    panels = plots.plot_objective(result, n_points=3, **options)
+    assert [panel.get_xlabel() for panel in panels[-1]] == ["rate", "n", "kind"]
+    if isinstance(point, list):
+        assert panels[1, 0].collections[-1].get_offsets().tolist() == [[0.01, 4]]
+        rows = result.space.transform([[0.01, n, "a", "only"] for n in (1, 5, 9)])
+        assert np.allclose(panels[1, 1].lines[0].get_ydata(), result.models[-1].predict(rows))
 
 
 def test_partial_dependence_is_the_mean_over_the_other_dimensions(result: Any) -> None:
@@ -97,6 +131,12 @@ def test_what_cannot_be_drawn_is_refused(result: Any) -> None:
         plots.plot_evaluations(result, plot_dims=["depth"])
     with pytest.raises(InvalidInput, match="expected_minimum"):
         plots.plot_objective(result, minimum="best")
+    with pytest.raises(InvalidInput, match="sample_source"):
+        plots.plot_objective(result, sample_source=[0.01])
+    with pytest.raises(InvalidInput, match="label"):
+        plots.plot_objective(result, dimensions=["one"])
+    with pytest.raises(InvalidInput, match="dimension"):
+        plots.plot_histogram(result, "depth")
 
 
 def test_an_option_that_has_no_effect_is_named_in_a_warning(result: Any) -> None:

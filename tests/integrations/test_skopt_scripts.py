@@ -183,6 +183,42 @@ def test_a_copy_goes_on_by_itself() -> None:
     assert (len(first.Xi), len(other.Xi)) == (3, 4)
 
 
+def test_the_acquisition_function_may_be_changed_on_the_go() -> None:
+    options: Any = {"n_initial_points": 3, "acq_func": "LCB", "random_state": 0}
+    greedy, curious = (
+        skopt.Optimizer([(0.0, 1.0)], **options, acq_func_kwargs={"kappa": kappa}) for kappa in (0.0, 1e5)
+    )
+    for optimizer in (greedy, curious):
+        optimizer.tell([[x] for x in (0.0, 0.2, 0.3, 0.5)], [0.09, 0.01, 0.0, 0.04])
+    near, far = greedy.ask(), curious.ask()
+    assert abs(near[0] - far[0]) > 0.3
+    greedy.acq_func_kwargs = {"kappa": 1e5}
+    assert greedy.ask() == near
+    greedy.update_next()
+    assert greedy.ask() == far
+    greedy.acq_func = "EIps"
+    with pytest.raises(InvalidInput, match="acq_func"):
+        greedy.update_next()
+
+
+def test_a_design_may_be_cooked_and_given() -> None:
+    cooked = skopt.utils.cook_initial_point_generator("lhs", lhs_type="classic", criterion=None)
+    for design in (cooked, skopt.sampler.Lhs("classic", None)):
+        points = [
+            skopt.Optimizer([(0.0, 1.0)], initial_point_generator=one, random_state=0).ask(4) for one in (design, "lhs")
+        ]
+        assert points[0] == points[1]
+
+
+def test_a_dimension_is_had_by_name_or_place() -> None:
+    space = skopt.Space([Real(0.0, 1.0, name="rate"), Integer(1, 9)])
+    assert space["rate"] == space[0] == (0, space.dimensions[0])
+    assert space[["X_1", 0]] == [(1, space.dimensions[1]), (0, space.dimensions[0])]
+    for name in ("depth", 2, -1, 0.5):
+        with pytest.raises(InvalidInput, match="rate"):
+            space[name]
+
+
 @each(
     "spaces, error",
     [
@@ -191,6 +227,7 @@ def test_a_copy_goes_on_by_itself() -> None:
         ([{}], ValueError),
         (["C", (1.0, 1)], TypeError),
         ([({"C": (1.0, 2.0)}, -1)], ValueError),
+        ([({"C": (1.0, 2.0)}, 0)], ValueError),
         ([({"C": (1.0, 2.0)}, 1.5)], ValueError),
         ({"C": "1 ... 100.0"}, ValueError),
         (3, TypeError),
@@ -201,6 +238,21 @@ def test_what_is_no_search_space_is_refused(spaces: Any, error: type[Exception])
     with pytest.raises(error) as raised:
         skopt.BayesSearchCV(svm.SVC(), spaces)
     assert isinstance(raised.value, InvalidInput)
+
+
+def test_a_search_goes_on_where_a_candidate_cannot_be_fitted() -> None:
+    svm = pytest.importorskip("sklearn.svm")
+    X, y = np.linspace(0.0, 1.0, 12)[:, None], np.arange(12) % 2
+    options: dict[str, Any] = {"n_iter": 12, "cv": 2, "random_state": 0, "error_score": np.nan}
+    search = skopt.BayesSearchCV(svm.SVC(), {"C": (-1.0, 1.0)}, **options)
+    with pytest.warns(RuntimeWarning, match="goes on without"):
+        search.fit(X, y)
+    (result,) = search.optimizer_results_
+    assert [x > 0.0 for (x,) in result.x_iters] == np.isfinite(result.func_vals).tolist()
+    assert len(search.cv_results_["params"]) == np.isfinite(result.func_vals).sum() > 0
+    assert search.best_params_["C"] > 0.0
+    with pytest.warns(RuntimeWarning, match="goes on without"), pytest.raises(ValueError, match="fits failed"):
+        skopt.BayesSearchCV(svm.SVC(), {"C": (-2.0, -1.0)}, **options).fit(X, y)
 
 
 def test_a_search_is_cloned_and_made_again() -> None:

@@ -26,6 +26,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
+from believer.arrays import shown
 from believer.clusters import result_of, run_within
 from believer.errors import EvaluationError, InvalidInput, MissingExtra, WorkerDied
 
@@ -73,7 +74,12 @@ def opened(given: Any) -> Iterator[Executor]:
     if isinstance(given, Client):
         yield _counted(given)
         return
-    with Client(given, timeout=TIMEOUT, set_as_default=False) as client:
+    try:
+        client = Client(given, timeout=TIMEOUT, set_as_default=False)
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        rule = f"workers must be a cluster that runs, or an object that a Dask client takes; got {shown(given)}"
+        raise InvalidInput(f"{rule}: {error}") from error
+    with client:
         yield _counted(client)
 
 

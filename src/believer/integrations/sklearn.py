@@ -144,10 +144,7 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
                 results = evaluate_candidates(search.candidates(batch), cv=folds, more_results=extra)
                 scores = _scores(results, self.refit)[-len(batch) :]
             except ValueError as error:
-                if self.error_score == "raise" or not re.match(r"\s*All the \d+ fits failed", str(error)):
-                    raise
-                failure, scores = error, [(math.nan, None)] * len(batch)
-                warnings.warn(f"{error}\nThe search goes on without this batch.", FitFailedWarning, stacklevel=2)
+                failure, scores = survived(error, self.error_score), [(math.nan, None)] * len(batch)
             search.tell(batch, scores, self.noise)
             if self.verbose:
                 print(f"[BatchSearchCV] {self.n_iter - left} of {self.n_iter} candidates, {_best(results, self.refit)}")
@@ -272,6 +269,20 @@ def _scores(results: Mapping[str, Any], refit: Any) -> list[tuple[float, float |
     return [
         (float(m), float(s) / math.sqrt(folds - 1) if folds > 1 else None) for m, s in zip(means, stds, strict=True)
     ]
+
+
+def survived(error: ValueError, error_score: Any) -> ValueError:
+    """Warn that all fits of a batch have failed; anything else, or any failure with ``error_score="raise"``, is raised.
+
+    Parameters
+    ----------
+    error : what the evaluation of the batch raised.
+    error_score : of the search.
+    """
+    if error_score == "raise" or not re.match(r"\s*All the \d+ fits failed", str(error)):
+        raise error
+    warnings.warn(f"{error}\nThe search goes on without this batch.", FitFailedWarning, stacklevel=3)
+    return error
 
 
 @dataclass(slots=True, eq=False)

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult as OptimizeResult
 
 from believer.acquisitions import PI, UCB, LogEI, View, objective_on
-from believer.arrays import as_points, shown, whole
+from believer.arrays import as_points, finite, shown, whole
 from believer.errors import InvalidInput, JournalError, SpaceExhausted
 from believer.integrations.skopt.callbacks import VerboseCallback
 from believer.integrations.skopt.space import Categorical, Integer, OutOfOrder, Real, Space, check_random_state, one_of
@@ -48,6 +48,14 @@ _KINDS = {"Real": Real, "Integer": Integer, "Categorical": Categorical}
 _SEEDS = 2**31 - 1
 
 
+def _worth(acq_func: Any, options: Any) -> Any:
+    """The acquisition function of that name, with ``xi`` or ``kappa``."""
+    given = {"xi": 0.01, "kappa": 1.96, **(options or {})}
+    xi, kappa = (finite(given[name], name) for name in ("xi", "kappa"))
+    worths = {"gp_hedge": LogEI(), "EI": LogEI(xi), "PI": PI(xi), "LCB": UCB(kappa**2)}
+    return worths[one_of(acq_func, worths, "acq_func")]
+
+
 class Model:
     """The model of a ``history``, kept in a ``cache`` and fitted when it is first used."""
 
@@ -63,7 +71,8 @@ class Model:
 class Optimizer:
     """Ask for points, tell what they returned; to be minimized.
 
-    ``Xi`` and ``yi`` are what was told, ``models`` those after each tell that followed the initial points.
+    ``Xi`` and ``yi`` are what was told, ``models`` those after each tell that followed the initial points. ``acq_func``
+    and ``acq_func_kwargs`` may be changed: the next tell or :meth:`update_next` takes them.
 
     Parameters
     ----------
@@ -99,9 +108,9 @@ class Optimizer:
         if n_random_starts is not None:
             warnings.warn("n_random_starts= is now called n_initial_points=.", DeprecationWarning, stacklevel=3)
             n_initial_points = n_random_starts
-        self.rng, given = check_random_state(random_state), {"xi": 0.01, "kappa": 1.96, **(acq_func_kwargs or {})}
-        worths = {"gp_hedge": LogEI(), "EI": LogEI(given["xi"]), "PI": PI(given["xi"]), "LCB": UCB(given["kappa"] ** 2)}
-        worth = worths[one_of(acq_func, worths, "acq_func")]
+        self.rng = check_random_state(random_state)
+        self.acq_func, self.acq_func_kwargs = acq_func, acq_func_kwargs
+        self._worth = _worth(acq_func, acq_func_kwargs)
         self._n_initial_points = whole(n_initial_points, "n_initial_points", 0)
         seed = (self.rng if isinstance(base_estimator, str) else copy.deepcopy(self.rng)).randint(_SEEDS)
         if isinstance(base_estimator, str | None):
@@ -120,7 +129,7 @@ class Optimizer:
         chosen = StudySettings.of(
             self.space.engine,
             surrogate=self.base_estimator_,
-            acquisition=worth,
+            acquisition=self._worth,
             strategy="cl_min",
             maximizer=search,
             n_init=1,
@@ -179,6 +188,7 @@ class Optimizer:
         for point in points:
             if not isinstance(point, list | tuple) or len(point) != self.space.n_dims or point not in self.space:
                 raise InvalidInput(f"a point must have a value within each of {self.space.bounds}; got {shown(point)}.")
+        self._follow_settings()
         history = self._told(points, values)
         self.Xi += points
         self.yi += values
@@ -190,8 +200,15 @@ class Optimizer:
         return self.get_result()
 
     def update_next(self) -> None:
-        """Choose the next point anew, as after a change of ``acq_func_kwargs`` or of the model by hand."""
+        """Choose the next point anew, as after a change of ``acq_func`` or ``acq_func_kwargs``."""
+        self._follow_settings()
         self._asked = {}
+
+    def _follow_settings(self) -> None:
+        """Take another acquisition function, or options of it, that this object has been given meanwhile."""
+        worth = _worth(self.acq_func, self.acq_func_kwargs)
+        if worth != self._worth:
+            self._worth, self._cache = worth, ModelCache(replace(self._cache.settings, acquisition=worth))
 
     def copy(self, random_state: Any = None) -> "Optimizer":
         """An optimizer with the same results, which goes on by itself, with another ``random_state`` if one is given.
@@ -456,11 +473,13 @@ def use_named_args(dimensions: Iterable[Any]) -> Callable[[Callable[..., Any]], 
     return lambda func: wraps(func)(partial(named, func))
 
 
-def cook_initial_point_generator(generator: Any) -> Callable[[Space, int, int], list[Any]] | None:
+def cook_initial_point_generator(generator: Any, **options: Any) -> Callable[[Space, int, int], list[Any]] | None:
     """The generator of that name, or of an object of ``skopt.sampler``: n points of a space, from (space, n, seed).
 
-    None for "random".
+    None for "random". What this function has returned is returned as it is; ``options`` play no part.
     """
+    if isinstance(generator, partial) and generator.func is _filled:
+        return generator
     named = str(getattr(generator, "design", generator) or "random").lower()
     name = one_of(named, ("random", *_FILLS), "initial_point_generator")
     return None if name == "random" else partial(_filled, _FILLS[name])

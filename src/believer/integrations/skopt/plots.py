@@ -9,7 +9,7 @@ from scipy.optimize import OptimizeResult
 
 from believer.arrays import shown
 from believer.errors import InvalidInput, MissingExtra
-from believer.integrations.skopt.optimizer import expected_minimum, last_model
+from believer.integrations.skopt.optimizer import expected_minimum, expected_minimum_random_sampling, last_model
 from believer.integrations.skopt.space import Numeric, Space, one_of
 from believer.plot.data import Axis, axes_of
 from believer.plot.figure import dress
@@ -18,6 +18,9 @@ try:
     from matplotlib import pyplot as plt
 except ImportError as missing:
     raise MissingExtra("matplotlib", "plots") from missing
+
+MAX_RANDOM = 100_000
+"""Random points among which a minimum is looked for, unless more are wanted."""
 
 
 def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str = "linear", ax: Any = None) -> Any:
@@ -61,9 +64,9 @@ def plot_gaussian_process(
 ) -> Any:
     """The last model of a function of one number and its data, beside the ``objective``, at ``n_points``.
 
-    ``n_calls`` takes the model as it was, and the data there were, after so many calls.
+    ``n_calls`` says which of the result's models, 0 for the first one, and takes the data that it has learned from.
     """
-    res = _after(res, n_calls)
+    res = _with_last(res, n_calls)
     _warn_of(others)
     if res.space.n_dims != 1 or not isinstance(res.space.dimensions[0], Numeric):
         raise InvalidInput(f"plot_gaussian_process draws functions of one number; the space is {res.space}.")
@@ -81,15 +84,14 @@ def plot_gaussian_process(
     return ax
 
 
-def _after(res: Any, n_calls: int) -> Any:
-    """The result as it was after so many calls; a negative number is that of the end."""
-    if n_calls < 0 or n_calls >= len(res.x_iters):
+def _with_last(res: Any, place: int) -> Any:
+    """The result as it was when the model at this place was its last; a negative number is the end."""
+    if place < 0:
         return res
-    behind = len(res.x_iters) - n_calls
-    if behind >= len(res.models):
-        first = len(res.x_iters) - len(res.models) + 1
-        raise InvalidInput(f"n_calls must be {first} at least, when there was a model first; got {n_calls}.")
-    kept = {"x_iters": res.x_iters[:n_calls], "func_vals": res.func_vals[:n_calls], "models": res.models[:-behind]}
+    if place >= len(res.models):
+        raise InvalidInput(f"n_calls must be the place of one of the {len(res.models)} models; got {place}.")
+    known = len(res.x_iters) - len(res.models) + 1 + place
+    kept = {"x_iters": res.x_iters[:known], "func_vals": res.func_vals[:known], "models": res.models[: place + 1]}
     return OptimizeResult({**res, **kept})
 
 
@@ -114,12 +116,13 @@ def partial_dependence(
 def plot_objective(result: Any, levels: int = 10, n_points: int = 40, n_samples: int = 250, **more: Any) -> Any:
     """Plot the last model's :func:`partial_dependence` on each dimension and on each pair of dimensions.
 
-    It is drawn at ``n_points`` with ``levels`` contours, on average over ``n_samples``; the star is at ``minimum``,
-    "result" or "expected_minimum". ``plot_dims`` are names or indices.
+    It is drawn at ``n_points`` with ``levels`` contours, on average over ``n_samples`` or with the other dimensions
+    as in ``sample_source``. The star is at ``minimum``. Both are "result", "expected_minimum",
+    "expected_minimum_random" or a point; ``n_minimum_search`` is how many random points the latter takes.
+    ``plot_dims`` are names or indices, ``dimensions`` their labels.
     """
     space, model = result.space, last_model(result)
-    is_best = one_of(more.pop("minimum", "result"), ("result", "expected_minimum"), "minimum") == "result"
-    star, samples = result.x if is_best else expected_minimum(result)[0], space.transform(space.rvs(n_samples))
+    star, samples = _star_and_samples(result, n_samples, more)
 
     def draw(panel: Any, i: int, j: int, values: Any) -> None:
         found = partial_dependence(space, model, i, None if i == j else j, samples, n_points)
@@ -134,13 +137,88 @@ def plot_objective(result: Any, levels: int = 10, n_points: int = 40, n_samples:
     return panels
 
 
+def _star_and_samples(result: Any, n_samples: int, more: dict[str, Any]) -> tuple[Any, Any]:
+    """The point to mark, and the points to average over as models see them; takes what they need out of ``more``."""
+    search, space = more.pop("n_minimum_search", None), result.space
+    star, source = more.pop("minimum", "result"), more.pop("sample_source", "random")
+    rows = space.rvs(n_samples) if source == "random" else [_point(result, source, search, "sample_source")]
+    return _point(result, star, search, "minimum"), space.transform(rows)
+
+
+def _point(result: Any, given: Any, search: int | None, what: str) -> Any:
+    """A point, as it is or by what it is called."""
+    if isinstance(given, list | tuple):
+        if len(given) != result.space.n_dims or given not in result.space:
+            raise InvalidInput(f"{what} must be a point of the space, or what it is called; got {shown(given)}.")
+        return list(given)
+    match one_of(given, ("result", "expected_minimum", "expected_minimum_random"), what):
+        case "expected_minimum":
+            return expected_minimum(result)[0]
+        case "expected_minimum_random":
+            return expected_minimum_random_sampling(result, search or min(10**result.space.n_dims, MAX_RANDOM))[0]
+    return result.x
+
+
+def plot_objective_2D(  # noqa: N802  # the name that it has there
+    result: Any,
+    dimension_identifier1: Any,
+    dimension_identifier2: Any,
+    n_points: int = 40,
+    n_samples: int = 250,
+    levels: int = 10,
+    ax: Any = None,
+    **more: Any,
+) -> Any:
+    """Plot the last model's :func:`partial_dependence` on two dimensions, which are names or indices.
+
+    The other options are those of :func:`plot_objective`.
+    """
+    space, axes = result.space, axes_of(result.space.engine)
+    star, samples = _star_and_samples(result, n_samples, more)
+    _warn_of(more)
+    (i, _), (j, _) = chosen = [space[dimension_identifier1], space[dimension_identifier2]]
+    ax = ax or plt.gca()
+    ax.contourf(*partial_dependence(space, last_model(result), j, i, samples, n_points), levels, cmap="viridis_r")
+    x, y = (_positions(dim, [point[at] for point in [*result.x_iters, star]]) for at, dim in chosen)
+    dress(ax, "x", axes[i])
+    dress(ax, "y", axes[j])
+    ax.scatter(x[:-1], y[:-1], c="black", s=10)
+    ax.scatter(x[-1:], y[-1:], c="red", s=100, marker="*", zorder=3)
+    ax.set(xlabel=space.dimension_names[i], ylabel=space.dimension_names[j])
+    return ax
+
+
+def plot_histogram(
+    result: Any, dimension_identifier: Any, bins: int = 20, rotate_labels: int = 0, ax: Any = None
+) -> Any:
+    """Plot how often each part of a dimension, which is a name or an index, was evaluated, in ``bins``."""
+    i, dim = result.space[dimension_identifier]
+    axis, ax = axes_of(result.space.engine, most=bins + 1)[i], ax or plt.gca()
+    _histogram(ax, axis, _positions(dim, [point[i] for point in result.x_iters]))
+    dress(ax, "x", axis)
+    ax.tick_params("x", rotation=rotate_labels)
+    ax.set(xlabel=result.space.dimension_names[i], ylabel="Sample Count")
+    return ax
+
+
+def _histogram(ax: Any, axis: Axis, values: Any) -> None:
+    ax.hist(values, axis.at if axis.is_number and not axis.is_constant else axis.edges)
+
+
+def _positions(dim: Any, values: Any) -> Any:
+    """Values of a dimension along its axis: categories are their indices."""
+    return values if isinstance(dim, Numeric) else [dim.categories.index(value) for value in values]
+
+
 def plot_evaluations(result: OptimizeResult, bins: int = 20, **more: Any) -> Any:
-    """Plot evaluated points: histograms of ``bins``, and pairs of dimensions; ``plot_dims`` are names or indices."""
+    """Plot evaluated points: histograms of ``bins``, and pairs of dimensions.
+
+    ``plot_dims`` are names or indices, ``dimensions`` their labels.
+    """
 
     def draw(panel: Any, i: int, j: int, values: Any) -> None:
         if i == j:
-            axis: Axis = axes_of(result.space.engine, most=bins + 1)[i]
-            panel.hist(values[:-1], axis.at if axis.is_number and not axis.is_constant else axis.edges)
+            _histogram(panel, axes_of(result.space.engine, most=bins + 1)[i], values[:-1])
 
     return _draw_matrix(result, result.x, "Number of samples", draw, **more)
 
@@ -150,15 +228,22 @@ def _warn_of(options: dict[str, Any]) -> None:
         warnings.warn(f"these options have no effect here: {', '.join(options)}.", stacklevel=3)
 
 
-def _draw_matrix(result: Any, star: Any, ylabel: str, draw: Any, plot_dims: Any = None, **others: Any) -> Any:
+def _draw_matrix(
+    result: Any, star: Any, ylabel: str, draw: Any, plot_dims: Any = None, dimensions: Any = None, **others: Any
+) -> Any:
     """A triangle of panels that ``draw`` fills; those of pairs have the points, in the order of their colors."""
     _warn_of(others)
-    names, axes, columns = result.space.dimension_names, axes_of(result.space.engine), []
-    for dim, values in zip(result.space, zip(*result.x_iters, star, strict=True), strict=True):
-        columns.append(values if isinstance(dim, Numeric) else [dim.categories.index(value) for value in values])
+    names, axes = result.space.dimension_names, axes_of(result.space.engine)
+    columns = [
+        _positions(dim, values)
+        for dim, values in zip(result.space, zip(*result.x_iters, star, strict=True), strict=True)
+    ]
     varied = [i for i, axis in enumerate(axes) if not axis.is_constant]
     chosen = varied if plot_dims is None else [names.index(d) if d in names else d for d in plot_dims]
     k = len([one_of(i, range(len(names)), "a name or an index in plot_dims") for i in chosen])
+    labels = [names[i] for i in chosen] if dimensions is None else list(dimensions)
+    if len(labels) != k:
+        raise InvalidInput(f"dimensions must be a label for each of {k} dimensions; got {shown(dimensions)}.")
     panels = plt.subplots(k, k, figsize=(2.5 * k, 2.5 * k), squeeze=False, layout="constrained")[1]
     for (row, column), panel in np.ndenumerate(panels):
         (i, y), (j, x) = [(place, columns[place]) for place in (chosen[row], chosen[column])]
@@ -171,5 +256,5 @@ def _draw_matrix(result: Any, star: Any, ylabel: str, draw: Any, plot_dims: Any 
             dress(panel, "y", axes[i])
             panel.scatter(x[:-1], y[:-1], c=range(len(x) - 1), s=20)
             panel.scatter(x[-1], y[-1], color="r", s=100, marker="*", zorder=3)
-        panel.set(xlabel=names[j], ylabel=ylabel if i == j else names[i])
+        panel.set(xlabel=labels[column], ylabel=ylabel if i == j else labels[row])
     return panels

@@ -13,12 +13,12 @@ class InitialPointGenerator:
 
     Parameters
     ----------
-    options : of scikit-optimize's; they play no part.
+    places, options : of scikit-optimize's; they play no part.
     """
 
     design = "random"
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *places: Any, **options: Any) -> None:
         pass
 
     def generate(self, dimensions: Any, n_samples: int, random_state: Any = None) -> list[Any]:

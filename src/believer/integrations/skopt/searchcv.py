@@ -19,7 +19,7 @@ try:
 except ImportError as error:
     raise MissingExtra("scikit-learn", "sklearn") from error
 
-from believer.integrations.sklearn import SameFolds
+from believer.integrations.sklearn import SameFolds, survived
 
 __all__ = ["BayesSearchCV"]
 
@@ -31,7 +31,9 @@ class WrongSpace(InvalidInput, TypeError):
 class BayesSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Search for an estimator's parameters by cross-validation; all candidates are scored on the same folds.
 
-    After ``fit`` it has what scikit-learn's searches have, and ``optimizer_results_``, a result for each space.
+    After ``fit`` it has the attributes of scikit-learn's searches, and ``optimizer_results_``, a result for each space.
+    With another ``error_score`` than "raise", the default, a candidate that cannot be fitted is a failed trial. A batch
+    in which no candidate could be fitted has no rows in ``cv_results_``.
 
     Parameters
     ----------
@@ -116,20 +118,26 @@ class BayesSearchCV(BaseSearchCV):  # type: ignore[misc]
         """Called by ``fit``: each space in turn."""
         rng, q = check_random_state(self.random_state), whole(self.n_points, "n_points", 1)
         folds = None if isinstance(self.cv, Iterable) else SameFolds(self.cv, is_classifier(self.estimator))
-        self._results = []
+        self._results, results, failure = [], None, None
         for space, n_iter in _pairs(self.search_spaces, self.n_iter):
             options = {"random_state": rng.randint(2**31 - 1), **(self.optimizer_kwargs or {})}
             optimizer = Optimizer(_named(space), **options)
-            result, left, ended = optimizer.get_result() if not n_iter else None, n_iter, False
+            result, left, ended = None, n_iter, False
             while left > 0 and not ended:
                 points = optimizer.ask(n_points=min(q, left))
                 left -= len(points)
                 params = [point_asdict(space, [_plain(value) for value in point]) for point in points]
-                scores = _scores(evaluate_candidates(params, cv=folds), self.refit)[-len(points) :]
+                try:
+                    results = evaluate_candidates(params, cv=folds)
+                    scores = _scores(results, self.refit)[-len(points) :]
+                except ValueError as error:
+                    failure, scores = survived(error, self.error_score), [np.nan] * len(points)
                 result = optimizer.tell(points, [-float(score) for score in scores])
                 said = [call(result) for call in self._callbacks]  # all are called
                 ended = any(said)
             self._results.append(result)
+        if failure is not None and results is None:
+            raise failure
 
 
 def _pairs(spaces: Any, n_iter: int) -> list[tuple[Mapping[str, Any], int]]:
@@ -141,7 +149,7 @@ def _pairs(spaces: Any, n_iter: int) -> list[tuple[Mapping[str, Any], int]]:
     for pair in pairs:
         if len(pair) != 2 or not isinstance(pair[0], Mapping):
             raise WrongSpace(f"a search space must be a dict, or a pair of a dict and its n_iter; got {shown(pair)}.")
-        whole(pair[1], "n_iter", 0)
+        whole(pair[1], "n_iter", 1)
         for dimension in pair[0].values():
             check_dimension(dimension)
     if not pairs or not all(space for space, _ in pairs):

@@ -198,6 +198,14 @@ class Space:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.dimensions)
 
+    def __getitem__(self, name: Any) -> Any:
+        """The place and the dimension of a name, or of a place; a list of these for a list."""
+        if isinstance(name, list | tuple):
+            return [self[one] for one in name]
+        names = [*self.dimension_names, *range(self.n_dims)]
+        place = names.index(one_of(name, names, "a dimension")) % self.n_dims
+        return place, self.dimensions[place]
+
     def __contains__(self, point: Any) -> bool:
         return all(value in dimension for value, dimension in zip(point, self.dimensions, strict=False))
 
