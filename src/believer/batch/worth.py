@@ -23,7 +23,7 @@ proportion to their distance, so that the gradient leads back. Inside the limits
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -243,11 +243,7 @@ class DrawnExcess:
     path: Paths
     limits: Limits
     scale: float
-
-    @property
-    def has_gradient(self) -> bool:
-        """Always."""
-        return True
+    has_gradient: ClassVar[bool] = True
 
     def value(self, X: Array) -> Array:
         """e (m,) at ``X`` (m, d)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,10 @@ class Discrete:
     low: float = field(init=False, repr=False, compare=False)
     high: float = field(init=False, repr=False, compare=False)
     step: None = field(init=False, default=None, repr=False, compare=False)
+    __repr__ = call_of
+    width: ClassVar[int] = 1
+    ordered: ClassVar[bool] = True
+    rounded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check the rules, keep a sorted tuple of plain Python numbers."""
@@ -77,28 +81,10 @@ class Discrete:
         keep_when(self)
         keep_likely(self)
 
-    def __repr__(self) -> str:
-        return call_of(self)
-
-    @property
-    def width(self) -> int:
-        """One column."""
-        return 1
-
     @property
     def count(self) -> int:
         """Number of values k."""
         return len(self.values)
-
-    @property
-    def ordered(self) -> bool:
-        """Yes: numbers lie on a scale."""
-        return True
-
-    @property
-    def rounded(self) -> bool:
-        """No: the values are listed."""
-        return False
 
     @property
     def slack(self) -> float:

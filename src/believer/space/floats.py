@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,9 @@ class Float:
     when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
     likely: tuple[float, float] | None = field(default=None, kw_only=True, repr=False)
     _coarse: bool = field(default=False, init=False, repr=False, compare=False)
+    __repr__ = call_of
+    width: ClassVar[int] = 1
+    ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the rules, keep plain Python numbers."""
@@ -74,14 +77,6 @@ class Float:
         keep_when(self)
         keep_likely(self)
 
-    def __repr__(self) -> str:
-        return call_of(self)
-
-    @property
-    def width(self) -> int:
-        """One column."""
-        return 1
-
     @property
     def count(self) -> int | None:
         """Number of values k of a grid, or of a range of few floats; None when continuous."""
@@ -90,11 +85,6 @@ class Float:
             return None if k is None or k > _MAX_FLOATS else k
         # A millionth of a step absorbs the rounding of (high - low) / step, as in (0.3 - 0.1) / 0.1.
         return math.floor((self.high - self.low) / self.step + 1e-6) + 1
-
-    @property
-    def ordered(self) -> bool:
-        """Yes, because numbers lie on a scale."""
-        return True
 
     @property
     def rounded(self) -> bool:

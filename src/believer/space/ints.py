@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,9 @@ class Int:
     units: str = field(default="", kw_only=True, repr=False, compare=False)
     when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
     likely: tuple[float, float] | None = field(default=None, kw_only=True, repr=False)
+    __repr__ = call_of
+    width: ClassVar[int] = 1
+    ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the rules, keep plain Python numbers."""
@@ -65,23 +68,10 @@ class Int:
         keep_when(self)
         keep_likely(self)
 
-    def __repr__(self) -> str:
-        return call_of(self)
-
-    @property
-    def width(self) -> int:
-        """One column."""
-        return 1
-
     @property
     def count(self) -> int:
         """Number of values k."""
         return (self.high - self.low) // self.step + 1
-
-    @property
-    def ordered(self) -> bool:
-        """Yes, because numbers lie on a scale."""
-        return True
 
     @property
     def rounded(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class Within:
     whole: Region
     keeps: Callable[[Array], BoolArray]
     known: Array
+    ruled: ClassVar[bool] = True  # by the function
 
     @property
     def dim(self) -> int:
@@ -55,11 +57,6 @@ class Within:
     def freedom(self) -> int:
         """The same as that of the whole region."""
         return self.whole.freedom
-
-    @property
-    def ruled(self) -> bool:
-        """Yes: by the function."""
-        return True
 
     @property
     def rounded(self) -> bool:

@@ -23,12 +23,10 @@ class Minimize:
     """
 
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +39,10 @@ class Maximize:
     """
 
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +59,12 @@ class AtMost:
     threshold: float
     probability: float = LIKELY
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
-        object.__setattr__(self, "probability", _probability(self.probability))
+        _keep_probability(self)
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +81,12 @@ class AtLeast:
     threshold: float
     probability: float = LIKELY
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
-        object.__setattr__(self, "probability", _probability(self.probability))
+        _keep_probability(self)
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +104,15 @@ class Between:
     high: float
     probability: float = LIKELY
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
             object.__setattr__(self, name, finite(getattr(self, name), name, LARGEST))
         if not self.low < self.high:
             raise InvalidInput(f"low must lie below high; got {self.low!r} and {self.high!r}.")
-        object.__setattr__(self, "probability", _probability(self.probability))
+        _keep_probability(self)
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +134,7 @@ class Desirability:
     good: float
     weight: float = 1.0
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         for name in ("bad", "good", "weight"):
@@ -153,9 +144,6 @@ class Desirability:
         if self.weight <= 0.0:
             raise InvalidInput(f"a weight must be above zero; got {self.weight!r}.")
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
     def worth(self, value: float) -> float:
         """The desirability, from 0 to 1, of ``value`` in the user's units."""
@@ -229,8 +217,8 @@ def bounds(goal: Goal) -> str:
     return ""
 
 
-def _probability(probability: Any) -> float:
-    number = finite(probability, "a probability", LARGEST)
+def _keep_probability(goal: AtMost | AtLeast | Between) -> None:
+    number = finite(goal.probability, "a probability", LARGEST)
     if not 0.0 < number < 1.0:
-        raise InvalidInput(f"a probability must lie between 0 and 1; got {probability!r}.")
-    return number
+        raise InvalidInput(f"a probability must lie between 0 and 1; got {goal.probability!r}.")
+    object.__setattr__(goal, "probability", number)

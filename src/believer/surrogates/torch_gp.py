@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class TorchGPModel:
     whitened: Tensor
     alpha: Tensor
     known: Tensor | None = None
+    climbs_together: ClassVar[bool] = True
+    """A device moves all points of a batch together at little more than the cost of a single one."""
 
     @property
     def lengthscales(self) -> Array:
@@ -76,11 +78,6 @@ class TorchGPModel:
     def noise_std(self) -> float:
         """σ_n, in the units of y; zero for the nugget of deterministic data."""
         return self.scale * math.sqrt(self.hyper.noise) if self.hyper.noise > NOISY_FROM else 0.0
-
-    @property
-    def climbs_together(self) -> bool:
-        """Always true: a device moves all points of a batch together at little more than the cost of a single one."""
-        return True
 
     def predict(self, X: Array) -> Prediction:
         """μ = kᵀ α, σ² = k(x, x) - |W k|² at ``X`` (m, d).  O(m N²)."""
