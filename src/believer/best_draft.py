@@ -55,7 +55,6 @@ class Draft(Protocol):
 
     def gain(self) -> float | None:
         """The expected gain of the draft; None without a model."""
-        ...
 
 
 D = TypeVar("D", bound=Draft)

@@ -60,11 +60,9 @@ class ByPredictions(Protocol):
     @property
     def models(self) -> tuple[Model, ...]:
         """The models whose predictions it uses; empty if it is not such a function after all."""
-        ...
 
     def of(self, at: tuple[Prediction, ...]) -> Array:
         """Values (m,) at points where the models predict ``at``, one entry for each, in their order."""
-        ...
 
 
 @runtime_checkable
@@ -73,7 +71,6 @@ class PerPoint(Protocol):
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α and its derivatives where the model predicts ``mean`` and ``std`` (m,); ``incumbent`` is f⁺."""
-        ...
 
 
 @runtime_checkable
@@ -82,7 +79,6 @@ class Bindable(Protocol):
 
     def on(self, view: View) -> Objective:
         """The objective that a maximizer maximizes."""
-        ...
 
 
 @runtime_checkable
@@ -101,7 +97,6 @@ class Several(Protocol):
         reference : the point (k,) from which hypervolumes are measured.
         rng : of the trial that gets the point.
         """
-        ...
 
 
 Acquisition: TypeAlias = PerPoint | Bindable | Several

@@ -217,7 +217,6 @@ class Strategy(Protocol):
         request : all that may be looked at.
         memory : what the last :class:`Chosen` remembered, to save work, never to change it; None if there is none.
         """
-        ...
 
 
 def needs_model(strategy: Strategy) -> bool:

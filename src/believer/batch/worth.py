@@ -195,15 +195,12 @@ class Excess(Protocol):
     @property
     def has_gradient(self) -> bool:
         """Whether :meth:`value_with_gradient` works."""
-        ...
 
     def value(self, X: Array) -> Array:
         """e (m,) at ``X`` (m, d)."""
-        ...
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """e (m,) and its derivatives (m, d)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

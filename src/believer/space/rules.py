@@ -37,19 +37,15 @@ class Rule(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """The parameters that it is about."""
-        ...
 
     def check(self, parameters: Mapping[str, Parameter]) -> None:
         """Raise InvalidInput unless these parameters, each by itself, can keep the rule."""
-        ...
 
     def holds(self, params: Mapping[str, Any]) -> bool:
         """Whether a point keeps it, to 1e-9 of its terms."""
-        ...
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data: the arguments that make an equal rule."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,6 @@ class LikelihoodOf(Protocol):
         groups: IntArray | None = None,
     ) -> Likelihood:
         """log p(y | X, θ) and what goes with it."""
-        ...
 
 
 def log_likelihood(

@@ -33,7 +33,6 @@ class LeavingOut(Protocol):
 
     def leave_one_out(self) -> Prediction:
         """Latent mean and std (n,) at the data."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
