@@ -48,15 +48,7 @@ class BatchRules:
         max_cost: float | None = None,
         cost: Cost | None = None,
     ) -> BatchRules:
-        """The rules that a user states, checked.
-
-        Parameters
-        ----------
-        space : of the study.
-        fixed : parameters that are held in this ask.
-        shared : names, or the number of values for each; None for no rule.
-        max_cost, cost : the limit, and what a point costs; None for no limit.
-        """
+        """The rules that a user states, checked; ``fixed`` are parameters that are held in this ask."""
         if (max_cost is None) != (cost is None):
             raise InvalidInput("max_cost and cost belong together: cost says what a point costs; pass both.")
         if max_cost is not None:

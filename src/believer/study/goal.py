@@ -155,24 +155,13 @@ KINDS = {cls.__name__: cls for cls in (Minimize, Maximize, AtMost, AtLeast, Betw
 
 
 def to_config(goal: Goal) -> dict[str, Any]:
-    """Plain JSON data.
-
-    Parameters
-    ----------
-    goal : the goal of one outcome.
-    """
+    """Plain JSON data."""
     settings = {part.name: getattr(goal, part.name) for part in fields(goal) if part.name != "units"}
     return {"type": type(goal).__name__, **settings, **config_of(goal.units)}
 
 
 def from_config(name: str, config: Any) -> Goal:
-    """The inverse of :func:`to_config`; InvalidInput if ``config`` cannot be a goal.
-
-    Parameters
-    ----------
-    name : the name of the outcome, for the error.
-    config : the plain data.
-    """
+    """The inverse of :func:`to_config`; InvalidInput if ``config`` cannot be a goal."""
     if not isinstance(config, Mapping) or not isinstance(config.get("type"), str) or config["type"] not in KINDS:
         raise InvalidInput(f"the outcome {name!r} must be one of {', '.join(KINDS)}; got {shown(config)}.")
     try:
@@ -182,12 +171,7 @@ def from_config(name: str, config: Any) -> Goal:
 
 
 def words(goal: Goal) -> str:
-    """The goal in words, with units: "maximize", "at least 95 %".
-
-    Parameters
-    ----------
-    goal : the goal of one outcome.
-    """
+    """The goal in words, with units: "maximize", "at least 95 %"."""
     match goal:
         case AtMost(threshold=limit):
             return f"at most {amount(f'{limit:g}', goal.units)}"
@@ -201,12 +185,7 @@ def words(goal: Goal) -> str:
 
 
 def bounds(goal: Goal) -> str:
-    """The limits of an outcome, without units: "≥ 95"; "" if it has none.
-
-    Parameters
-    ----------
-    goal : the goal of one outcome.
-    """
+    """The limits of an outcome, without units: "≥ 95"; "" if it has none."""
     match goal:
         case AtMost(threshold=limit):
             return f"≤ {limit:g}"

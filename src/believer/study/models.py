@@ -165,13 +165,8 @@ class ModelCache:
         return {"outputs": {t.output.name: _described(surrogate, self._fit(t).fit) for t in history.tables}}
 
     def failures(self, history: History, table: Table) -> Data | None:
-        """Failed trials as the worst real result; None if there are none, or a model learns where they happen.
-
-        Parameters
-        ----------
-        history : of the study.
-        table : of the output that they are told to.
-        """
+        """Failed trials of ``history`` as the worst real result of a ``table``; None if there are none, or a model
+        learns where they happen."""
         if not len(history.failed) or self.settings.failures == LEARN or table.output.limits is not None:
             return None
         failed = history.failed[-MAX_GIVEN:]

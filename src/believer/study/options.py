@@ -74,13 +74,7 @@ NAMES: tuple[str, ...] = tuple(Options.__annotations__)
 
 def said(options: Mapping[str, Any], others: Iterable[str] = ()) -> dict[str, Any]:
     """The options that were given and are not None. An unknown option raises ``UnknownOption``, which suggests the
-    nearest name.
-
-    Parameters
-    ----------
-    options : by name.
-    others : further names that the entry point accepts, for the suggestion.
-    """
+    nearest name among the options and ``others``, which the entry point accepts as well."""
     others = [*others]
     for name in options:
         if name not in NAMES:

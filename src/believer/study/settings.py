@@ -216,16 +216,10 @@ def _kind(surrogate: str) -> str:
 
 
 def options_of(config: Mapping[str, Any], given: Mapping[str, Any], space: Space) -> dict[str, Any]:
-    """The options of a journal's settings, with those that are given now in their place.
+    """The options of a journal's settings, of format 4, with those that are given now in their place.
 
     With other goals, what was usual for those before becomes what is usual for these, and a reference point that is not
     of their objectives is dropped.
-
-    Parameters
-    ----------
-    config : the journal's settings, of format 4.
-    given : the stated options.
-    space : the present search space.
     """
     try:
         space_and_goals(config)
