@@ -20,13 +20,8 @@ from believer.study.outcome import Outcome
 def amended(study: Optimizer, trial: int, typed: Sequence[str], decimal: str) -> list[str]:
     """Correct a result, and return what has changed, a sentence for each name.
 
-    Parameters
-    ----------
-    study : to be corrected.
-    trial : the number of the trial.
-    typed : each a name and a value, "yield=82.5"; replicates are several values of an outcome. The value of a parameter
-        is what was really used.
-    decimal : the decimal mark of the study's sheets.
+    What is ``typed`` is a name and a value each, "yield=82.5"; replicates are several values of an outcome. The value
+    of a parameter is what was really used.
     """
     goals, folded = study.goals, {text_of(name).casefold() for name in study.space.names}
     settings = [text for text in typed if text_of(text.partition("=")[0]).casefold() in folded]

@@ -49,13 +49,8 @@ class FilledSheet:
 
 
 def read_filled(path: PathLike, known: Iterable[str] = ()) -> FilledSheet:
-    """The sheet in a file; InvalidInput if there is none.
-
-    Parameters
-    ----------
-    path : of a file that ends in .xlsx or .json, or of a text with separators.
-    known : headings to expect: the row that has most of them holds the headings.
-    """
+    """The sheet in a file; InvalidInput if there is none. The row that has most of the ``known`` headings holds the
+    headings."""
     file = Path(as_path(path, "a sheet"))
     try:
         real = Path(followed(file))
@@ -82,12 +77,7 @@ def read_filled(path: PathLike, known: Iterable[str] = ()) -> FilledSheet:
 
 
 def filled_of_frame(frame: Any) -> FilledSheet:
-    """The table of a pandas or polars data frame; rows are numbered from 1.
-
-    Parameters
-    ----------
-    frame : the data frame, or a list of dicts.
-    """
+    """The table of a pandas or polars data frame, or of a list of dicts; rows are numbered from 1."""
     if isinstance(frame, list):
         records = frame
     elif hasattr(frame, "to_dicts"):

@@ -50,13 +50,7 @@ class Columns:
 
 
 def columns_of(sheet: FilledSheet, space: Space, goals: Goals) -> Columns:
-    """The columns of a sheet; InvalidInput, in a sentence, if they cannot be those of the study.
-
-    Parameters
-    ----------
-    sheet : the filled-in sheet.
-    space, goals : of the study.
-    """
+    """The columns of a sheet; InvalidInput, in a sentence, if they cannot be those of the study."""
     headings, name = sheet.headings, sheet.name
     units = {**{key: units_of(p) for key, p in space.parameters.items()}}
     units |= {key: goals.units(key) for key in goals.wanted}
@@ -167,15 +161,7 @@ def _refuse_renamed(
 
 
 def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
-    """The value of a parameter in a cell, which need not be one that would be suggested; InvalidInput if it is none.
-
-    Parameters
-    ----------
-    cell : of the sheet.
-    p : the parameter.
-    name : of the parameter.
-    marks : the decimal marks of the sheet.
-    """
+    """The value of a parameter in a cell, which need not be one that would be suggested; InvalidInput if it is none."""
     choices = getattr(p, "choices", None)
     if not p.width:  # a column of a table that says nothing to models
         return cell
@@ -201,14 +187,7 @@ def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
 
 
 def values_of(texts: Iterable[str], space: Space, decimal: str) -> dict[str, Any]:
-    """Values of parameters as they are typed, "solvent=DMF"; InvalidInput for what is none.
-
-    Parameters
-    ----------
-    texts : of each, a name and a value.
-    space : of the study.
-    decimal : the decimal mark of the study's sheets.
-    """
+    """Values of parameters as they are typed, "solvent=DMF"; InvalidInput for what is none."""
     marks = Marks.of([text.partition("=")[2] for text in texts], hint=decimal)
     folded = {_folded(name): name for name in space.names}
     found: dict[str, Any] = {}

@@ -20,12 +20,7 @@ _KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"
 
 
 def lines_of(text: str) -> dict[Path, int]:
-    """The line, from 1, of every table and key of a TOML text.
-
-    Parameters
-    ----------
-    text : a text that tomllib has read.
-    """
+    """The line, from 1, of every table and key of a TOML text."""
     found: dict[Path, int] = {}
     counts: dict[Path, int] = {}
     table: Path = ()
@@ -108,13 +103,7 @@ class Place:
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """ "did you mean 'high'?", or all that there are.
-
-    Parameters
-    ----------
-    word : what was written.
-    known : what there is.
-    """
+    """ "did you mean 'high'?", or all that there are."""
     folded = {one.casefold(): one for one in known}
     near = difflib.get_close_matches(word.casefold(), [*folded], 1)
     return f"did you mean {folded[near[0]]!r}?" if near else f"it may have {', '.join(known)}."

@@ -124,13 +124,7 @@ class State:
 
 
 def state_of(folder: Folder, study: Optimizer | None) -> State:
-    """The state of the study in a folder.
-
-    Parameters
-    ----------
-    folder : of the study.
-    study : as its journal has it; None before the first ask.
-    """
+    """The state of the study in a folder, as its journal has it; None for the study before the first ask."""
     ask = f"believer ask suggests {folder.file.batch} experiments."
     if study is None:
         labels = Labels.of(folder.file.space, Goals(folder.file.options["outcomes"]))

@@ -106,12 +106,7 @@ class StudyFile:
 
 
 def read_study_file(path: PathLike) -> StudyFile:
-    """The study that a file describes; InvalidInput names the line of what breaks a rule.
-
-    Parameters
-    ----------
-    path : of the file.
-    """
+    """The study that a file describes; InvalidInput names the line of what breaks a rule."""
     file = Path(as_path(path, "a study file"))
     text, content = _content(file)
     place = Place(str(file), lines_of(text))
@@ -149,15 +144,7 @@ def read_study_file(path: PathLike) -> StudyFile:
 
 
 def from_toml(cls: type[Optimizer], path: PathLike, journal: PathLike | None, change: bool) -> Optimizer:
-    """:meth:`believer.Optimizer.from_toml`.
-
-    Parameters
-    ----------
-    cls : the class of what is returned.
-    path : of the file.
-    journal : of the journal; None for the one beside the file.
-    change : whether to go on with an edited file.
-    """
+    """:meth:`believer.Optimizer.from_toml`."""
     study = read_study_file(path)
     where = study.journal if journal is None else journal
     return cls.open(where, study.space, change=change, **study.options)
@@ -217,13 +204,7 @@ def _refuse_shared_names(parameters: Mapping[str, Any], goals: Mapping[str, Any]
 
 
 def refuse_taken(name: str, taken: Iterable[str]) -> None:
-    """Raise InvalidInput if the column of a name in a sheet would be that of another name.
-
-    Parameters
-    ----------
-    name : of a parameter or an outcome.
-    taken : the other names.
-    """
+    """Raise InvalidInput if the column of a name in a sheet would be that of another name."""
     folded = {" ".join(one.casefold().split()): one for one in taken}
     key = " ".join(name.casefold().split())
     if key in RESERVED:
@@ -264,12 +245,7 @@ def _decimal(content: Mapping[str, Any], place: Place) -> str:
 
 
 def folder_file(path: PathLike | None) -> Path:
-    """The study.toml that a user means: the file itself, that of a folder, or that of the folder here.
-
-    Parameters
-    ----------
-    path : what was given.
-    """
+    """The study.toml that a user means: the file itself, that of a folder, or that of the folder here."""
     given = Path(os.curdir if path is None else as_path(path, "a study"))
     return given / NAME if given.is_dir() else given
 
