@@ -139,13 +139,7 @@ def _share_heights(curves: list[Any]) -> None:
 
 
 def draw_curve(axes: Any, found: data.Curve) -> None:
-    """Draw the expected value with its interval, and the results.
-
-    Parameters
-    ----------
-    axes : where to draw.
-    found : the curve or surface to draw.
-    """
+    """Draw the expected value with its interval, and the results."""
     at = found.axis.at
     dress(axes, "x", found.axis)
     if found.axis.is_discrete:
@@ -199,13 +193,7 @@ def _draw_surface(axes: Any, found: data.Surface) -> None:
 
 
 def draw_map(axes: Any, found: data.Surface) -> None:
-    """Draw the expected value as shades: better is darker, and regions that are not allowed are blank.
-
-    Parameters
-    ----------
-    axes : where to draw.
-    found : the curve or surface to draw.
-    """
+    """Draw the expected value as shades: better is darker, and regions that are not allowed are blank."""
     dress(axes, "x", found.x)
     dress(axes, "y", found.y)
     image = np.ma.masked_invalid(found.mean)

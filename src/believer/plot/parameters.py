@@ -93,15 +93,7 @@ def draw_trials(
 ) -> None:
     """Draw trials at (n,) positions: the marker shows the status, the color the batch, a star the best result.
 
-    Parameters
-    ----------
-    axes : where to draw.
-    xs, ys : positions, (n,) each.
-    status : of the trials, n of them.
-    batch : numbers of the asks, (n,).
-    best : the row of the star; None without one.
-    star : what that is, in words.
-    size : of the markers.
+    ``best`` is the row of the star, None without one, and ``star`` what that is, in words.
     """
     state, last = np.array(status), max(int(batch.max()), 1)
     colors = batch_colors()(np.asarray(batch) / last)
@@ -123,14 +115,7 @@ def draw_trials(
 
 
 def readable(source: data.Source, parameters: Sequence[str] | None, most: int) -> Sequence[str] | None:
-    """The given parameters; if none are given and there are many, those that matter most, in the order of the space.
-
-    Parameters
-    ----------
-    source : the study.
-    parameters : names, or None.
-    most : the largest number that fits into a figure.
-    """
+    """The given parameters; if none are given and there are many, those that matter most, in the order of the space."""
     varied = [axis for axis in source.axes if not axis.is_constant]
     if parameters is not None or len(varied) <= most:
         return parameters

@@ -108,11 +108,8 @@ class Axis:
 def axes_of(space: Space, points: Sequence[dict[str, Any]] = (), most: int = MAX_VALUES) -> tuple[Axis, ...]:
     """The parameters of a space as axes, in its order.
 
-    Parameters
-    ----------
-    space : of any kinds of parameters.
-    points : that were evaluated, in the user's terms; of many choices, theirs are shown first.
-    most : the largest number of values along an axis of numbers.
+    Of many choices, those of ``points`` that were evaluated are shown first. An axis of numbers has ``most`` values at
+    most.
     """
     axes, start = [], 0
     for name, parameter in space.parameters.items():

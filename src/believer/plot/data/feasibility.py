@@ -46,14 +46,8 @@ SUCCEEDS = "evaluation succeeds"
 def feasibility(
     study: StudyLike, *, parameters: Sequence[str] | None = None, through: Mapping[str, Any] | None = None
 ) -> Feasibility:
-    """The probability of feasibility in a slice through the best result.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    parameters : one or two; None for those that matter most to the first limit.
-    through : the point that the slice goes through; None for the best result.
-    """
+    """The probability of feasibility in a slice through the best result. The arguments are those of
+    :func:`believer.plot.feasibility`."""
     source = study_of(study)
     limited = [name for name in source.goals.limited if _has_results(source, name)]
     if source.learns_failures:
