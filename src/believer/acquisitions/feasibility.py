@@ -57,12 +57,8 @@ class Limits:
         return mask
 
     def near(self, center: float, spread: float) -> Limits:
-        """Limits that say the same of all results: one ``FAR`` from them never binds, or is hopeless wherever it lies.
-
-        Parameters
-        ----------
-        center, spread : mean and standard deviation of results.
-        """
+        """Limits that say the same of all results, of mean ``center`` and standard deviation ``spread``: one ``FAR``
+        from them never binds, or is hopeless wherever it lies."""
         least, most = center - FAR * spread, center + FAR * spread
         return Limits(
             -np.inf if self.low < least else min(self.low, most), np.inf if self.high > most else max(self.high, least)

@@ -38,12 +38,7 @@ _MARGIN, AMONG = 0.1, 1.0
 
 
 def nondominated(Y: Array) -> BoolArray:
-    """A mask (n,) of the rows of ``Y`` (n, k) that no other row dominates; of equal rows, the first counts.  O(K n k).
-
-    Parameters
-    ----------
-    Y : objectives, to be minimized.
-    """
+    """A mask (n,) of the rows of ``Y`` (n, k) that no other dominates; of equal rows, the first counts.  O(K n k)."""
     found = np.zeros(len(Y), dtype=bool)
     # Who dominates a row comes before it in this order, and of equal rows the first does.
     left = np.lexsort(Y.T[::-1])
@@ -54,12 +49,7 @@ def nondominated(Y: Array) -> BoolArray:
 
 
 def front_of(Y: Array) -> Array:
-    """The rows of ``Y`` (n, k) that no other is as good as in every objective, (K, k).
-
-    Parameters
-    ----------
-    Y : objectives, to be minimized.
-    """
+    """The rows of ``Y`` (n, k) that no other is as good as in every objective, (K, k)."""
     return Y[nondominated(Y)]
 
 
@@ -85,12 +75,8 @@ def inferred_reference(front: Array, results: Array) -> Array:
 def boxes(front: Array, reference: Array) -> tuple[Array, Array]:
     """Disjoint boxes (c, k), lower and upper corners, of all that is below the reference and not dominated.
 
-    Of two objectives c = K + 1, of three c ≤ 2 K + 1.
-
-    Parameters
-    ----------
-    front : points (K, k), of which those that are not below the reference take no part; there may be none.
-    reference : r, (k,).
+    Of two objectives c = K + 1, of three c ≤ 2 K + 1. Points of ``front`` (K, k) that are not below the reference (k,)
+    take no part.
     """
     lower, upper, _ = _swept(front, reference)
     return lower, upper

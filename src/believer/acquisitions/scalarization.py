@@ -85,13 +85,7 @@ class Chebyshev:
 
 
 def random_weights(k: int, rng: np.random.Generator) -> Array:
-    """Weights (k,) that are above zero and sum to one, uniform among all such.
-
-    Parameters
-    ----------
-    k : how many.
-    rng : the source of random numbers.
-    """
+    """Weights (k,) that are above zero and sum to one, uniform among all such."""
     # Spacings of a Poisson process; the least double instead of a zero, which has no weight to speak of either.
     shares = np.maximum(rng.standard_exponential(k), np.finfo(np.float64).tiny)
     weights: Array = shares / shares.sum()

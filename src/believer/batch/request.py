@@ -230,12 +230,7 @@ def takes(strategy: Strategy) -> str:
 
 
 def named_that(fits: Callable[[Strategy], bool]) -> str:
-    """The names of the library's strategies that fit, for people; nobody is sent to ``top_q``, a baseline.
-
-    Parameters
-    ----------
-    fits : says of a strategy whether it does.
-    """
+    """The names of the library's strategies that fit, for people; nobody is sent to ``top_q``, a baseline."""
     from believer.batch import STRATEGIES  # which is made of files that begin with this one
 
     return ", ".join(name for name, strategy in STRATEGIES.items() if fits(strategy) and name != "top_q")
@@ -248,14 +243,7 @@ def keeping_limits() -> str:
 
 def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int, limited: bool) -> None:
     """Raise MissingCapability if the strategy takes one objective only and there are several, or takes no limits.
-
-    Parameters
-    ----------
-    strategy : what was asked for.
-    name : says what people call it.
-    objectives : how many there are.
-    limited : whether there are outputs with limits.
-    """
+    ``name`` says what people call it."""
     can = takes(strategy)
     if objectives > 1 and can != SEVERAL:
         raise MissingCapability(
@@ -270,14 +258,7 @@ def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int,
 
 
 def refuse_repeats(strategy: Strategy, name: Callable[[], str], objectives: int) -> None:
-    """Raise MissingCapability if repeats were asked for and the strategy has no rule for when to repeat.
-
-    Parameters
-    ----------
-    strategy : what was asked for.
-    name : says what people call it.
-    objectives : how many there are.
-    """
+    """Raise MissingCapability if repeats were asked for and the strategy has no rule for when to repeat."""
     if objectives > 1:
         raise MissingCapability(
             "repeat=True needs a single objective, because the worth of a replicate is not defined for several."

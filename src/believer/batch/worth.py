@@ -126,12 +126,7 @@ def worth(
 
 
 def in_logarithms(acquisition: Acquisition) -> tuple[Acquisition, bool]:
-    """The logarithm of an acquisition function, and True; or the function itself, and False if no logarithm is known.
-
-    Parameters
-    ----------
-    acquisition : of one objective.
-    """
+    """The logarithm of an acquisition function, and True; or the function itself, and False if none is known."""
     log = completed(acquisition).log() if has(acquisition, PerPoint) else None
     return (acquisition, False) if log is None else (log, True)
 

@@ -193,12 +193,7 @@ def _values(distribution: Any, codes: list[Any]) -> list[Any]:
 
 
 def is_listed(distribution: Any) -> bool:
-    """Whether other parameters may depend on one with this distribution.
-
-    Parameters
-    ----------
-    distribution : of Optuna's.
-    """
+    """Whether other parameters may depend on one with this distribution."""
     try:
         parameter, _ = _parameter(distribution)
     except InvalidInput:
@@ -207,12 +202,7 @@ def is_listed(distribution: Any) -> bool:
 
 
 def coded_values(trial: Any) -> dict[str, Any]:
-    """The values of a trial; of choices the index, since theirs may be anything, equal ones too.
-
-    Parameters
-    ----------
-    trial : of Optuna's.
-    """
+    """The values of a trial; of choices the index, since theirs may be anything, equal ones too."""
     values: dict[str, Any] = dict(trial.params)
     for name, each in trial.distributions.items():
         if isinstance(each, CategoricalDistribution):

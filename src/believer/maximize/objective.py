@@ -365,15 +365,7 @@ def none_allowed(region: Region) -> SpaceExhausted:
 
 
 def new_near(region: Region, known: Array, avoid: Array, rng: np.random.Generator) -> Array:
-    """New points (m, d) near allowed points of ``known`` (k, d), at the largest step that gives some; maybe none.
-
-    Parameters
-    ----------
-    region : with a rule by function.
-    known : points, allowed or not.
-    avoid : points that are not new.
-    rng : draws them.
-    """
+    """New points (m, d) near allowed points of ``known`` (k, d), at the largest step that gives some; maybe none."""
     allowed = known[region.holds(known)][-_BEGUN_FROM:]
     for width in _STEPS if len(allowed) else ():
         points = region.near(allowed, _AROUND // len(allowed), (width,), rng)

@@ -31,13 +31,8 @@ def balanced(
 ) -> dict[str, Any]:
     """``params`` with equations that hold but for rounding made to hold exactly, in decimals.
 
-    Parameters
-    ----------
-    params : the point, in the user's units.
-    rules : of which the equations matter.
-    parameters : by name.
-    held : names of those whose values must not change.
-    decimals : of all numbers; None for as many as matter of each.
+    The values of parameters that are ``held`` do not change. Numbers have so many ``decimals``; None for as many as
+    matter of each.
     """
     equations = [
         rule for rule in rules if isinstance(rule, Linear) and rule.is_equation and _nearly(rule, params, parameters)

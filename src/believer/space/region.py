@@ -118,13 +118,7 @@ class Branched(Protocol):
 
 
 def active(region: Region, X: Array) -> BoolArray:
-    """A mask (m, d) of the columns that are active at the points ``X`` (m, d): all, unless the region says otherwise.
-
-    Parameters
-    ----------
-    region : of any kind.
-    X : points of it.
-    """
+    """A mask (m, d) of the columns that are active at the points ``X`` (m, d): all, unless it says otherwise."""
     return region.active(X) if has(region, Branched) else np.ones(X.shape, dtype=bool)
 
 

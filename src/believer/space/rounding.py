@@ -27,11 +27,6 @@ def lawful(given: Geometry, P: Array) -> tuple[Array, BoolArray]:
 
     Nearest where no column has a grid and no parts are left out. Points whose grids and absent parts can stay as they
     are keep them.
-
-    Parameters
-    ----------
-    given : the rules.
-    P : the points.
     """
     parts = given.parts
     if given.loose:
@@ -51,13 +46,8 @@ def lawful(given: Geometry, P: Array) -> tuple[Array, BoolArray]:
 
 
 def as_it_is(given: Geometry, P: Array) -> tuple[Array, BoolArray]:
-    """``P`` (m, j) with the continuous columns alone projected, and which rows (m,) keep the rules then.
-
-    Parameters
-    ----------
-    given : the rules.
-    P : the points; columns on grids are rounded.
-    """
+    """``P`` (m, j) with columns on grids rounded and continuous ones projected, and which rows (m,) keep the rules
+    then."""
     return _filled(given, P, *_as_they_are(given, P))
 
 
@@ -74,13 +64,7 @@ def _filled(given: Geometry, P: Array, lower: Array, upper: Array) -> tuple[Arra
 
 
 def settled(given: Geometry, P: Array) -> Array:
-    """The same, and by a program in whole numbers, one by one, those for which that does not come to a lawful point.
-
-    Parameters
-    ----------
-    given : the rules.
-    P : the points.
-    """
+    """The same, and by a program in whole numbers, one by one, those for which that does not come to a lawful point."""
     X, kept = lawful(given, P)
     for row in np.flatnonzero(~kept):
         found = by_program(given, np.minimum(np.maximum(P[row], given.lower), given.upper))

@@ -151,14 +151,7 @@ class Rows:
 
 
 def rows_of(source: Any, features: Any = None, id_column: str | None = None) -> Rows:
-    """The rows of a table.
-
-    Parameters
-    ----------
-    source : the path of a CSV file, a data frame, a list of dicts, or a dict of columns.
-    features : names of columns, or a parameter for each name; None for all columns of numbers but the id.
-    id_column : the name of the column that names rows; None for none.
-    """
+    """The rows of a table, as :meth:`~believer.space.space.Space.from_table` takes it."""
     columns = read_columns(source)
     n = _lengths(columns)
     if id_column is not None and id_column not in columns:
@@ -335,11 +328,7 @@ def _say_same(rows: IntArray, earlier: IntArray, n: int) -> None:
 def rows_again(known: Any, entries: Any, passed: Any) -> Rows | None:
     """The rows of a journal's table, which was passed again; InvalidInput if it is another one.
 
-    Parameters
-    ----------
-    known : what the journal has of the table; None for nothing.
-    entries : what the journal has of the parameters.
-    passed : the table, or None.
+    ``known`` and ``entries`` are what the journal has of the table, None for nothing, and of the parameters.
     """
     if known is None:
         if passed is not None:

@@ -127,14 +127,8 @@ def log_likelihood(
 
 
 def summed(by_column: Array, groups: IntArray | None, s: int) -> Array:
-    """Derivatives by the log ℓ of each column, as those by the s lengthscales that columns share: the chain rule.
-
-    Parameters
-    ----------
-    by_column : (..., d).
-    groups : the lengthscale of each column; None if each has its own.
-    s : the number of lengthscales.
-    """
+    """Derivatives (..., d) by the log ℓ of each column, as those by the s lengthscales that columns share, as
+    ``groups`` say: the chain rule."""
     if groups is None:
         return by_column
     total = np.zeros((*by_column.shape[:-1], s))

@@ -393,13 +393,7 @@ class TorchGP:
         return model.hyper.to_config()
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """Raise InvalidInput for a state that no fit can have.
-
-        Parameters
-        ----------
-        state : what ``describe`` would have returned.
-        n, d : of the data that it is said to be fitted to, (n, d).
-        """
+        """Raise InvalidInput for a ``state`` that no fit to ``n`` results in ``d`` columns can have."""
         Hyperparameters.from_config(state, d)
 
     def restore(self, data: Data, state: dict[str, Any]) -> TorchGPModel:
