@@ -24,8 +24,7 @@ class Pointwise:
     Parameters
     ----------
     value : α, (m,).
-    by_mean : ∂α/∂μ, (m,).
-    by_std : ∂α/∂σ, (m,).
+    by_mean, by_std : ∂α/∂μ and ∂α/∂σ, (m,) each; (m, k) of k outputs.
     """
 
     value: Array
@@ -43,14 +42,12 @@ class View:
     incumbent : f⁺, the value to beat.
     data : the real results; None if there are none.
     lies : the pseudo-observations on which the model is conditioned as well, pending points first.
-    outputs : the models of further outputs, conditioned in the same way.
     """
 
     model: Model
     incumbent: float
     data: Data | None = None
     lies: Data | None = None
-    outputs: tuple[Model, ...] = ()
 
 
 @runtime_checkable

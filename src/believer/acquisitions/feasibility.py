@@ -86,7 +86,7 @@ class Feasible:
 
     Parameters
     ----------
-    objective : log α, the logarithm of something expected: LogEI or LogEHVI on models. None as long as nothing feasible
+    objective : log α, the logarithm of something expected: LogEI or EHVI on models. None as long as nothing feasible
         is known: then the most likely feasible point is best.
     limits : models of outputs, each with its limits.
     """
