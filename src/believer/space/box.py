@@ -14,21 +14,17 @@ import numpy as np
 
 from believer.arrays import SAME_POINT, Array, BoolArray, IntArray, frozen, near_any, read_only
 from believer.numerics.sampling import sobol
+from believer.space.region import enough_lawful, last_lawful
+from believer.space.scale import nearest_in
 
 FINE = 100
 """A grid of so many values is as good as continuous."""
-
-FEASIBLE_TRIES = 12
-"""Rounds of ever more draws before a constraint counts as satisfied nowhere."""
 
 MAX_TRIED = 24
 """Values of a scale, at most, that are all tried."""
 
 MAX_PAIRED = 12
 """Scales, at most, of which two move at once: their pairs are 264."""
-
-_HALVINGS = 12
-"""Of the way from a lawful point to one that is not."""
 
 _MANY_PAIRS = 1_000_000
 """Points of a finite box are compared in linear time where there are so many pairs."""
@@ -56,11 +52,7 @@ class Block:
         """Row of ``values`` nearest to each row of ``X[:, start:stop]``, as indices (m,)."""
         part = X[:, self.start : self.stop]
         if self.ordered:
-            at, grid = part[:, 0], self.values[:, 0]
-            right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
-            left = np.maximum(right - 1, 0)
-            index: IntArray = np.where(at - grid[left] <= grid[right] - at, left, right)
-            return index
+            return nearest_in(self.values[:, 0], part[:, 0])
         # Where |x - v|² is least, x·v - |v|²/2 is largest.
         nearest: IntArray = (part @ self.values.T - self._halves).argmax(axis=1)
         return nearest
@@ -192,13 +184,7 @@ class Box:
         points = self.spread(U)
         if self.feasible is None:
             return points
-        points = points[self.feasible(points)]
-        for attempt in range(FEASIBLE_TRIES):
-            if len(points) >= m // 4:
-                break
-            more = self.spread(rng.random((m << min(attempt, 4), self.dim)))
-            points = np.vstack([points, more[self.feasible(more)]])
-        return points[:m]
+        return enough_lawful(self, points, m, rng)
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
         """``m`` neighbors of each row of ``X`` (k, d), as (k m, d), from ``rng``; without those that are not feasible.
@@ -231,12 +217,7 @@ class Box:
         out = out if self.rounding is None else self.rounding(out)
         if inside is None or self.feasible is None:
             return out
-        good, bad = np.where(self.feasible(out)[:, None], out, inside), out
-        for _ in range(_HALVINGS):
-            middle = self.project(0.5 * (good + bad))
-            allowed = self.feasible(middle)[:, None]
-            good, bad = np.where(allowed, middle, good), np.where(allowed, bad, middle)
-        return good
+        return last_lawful(self, inside, out)
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
         """The continuous columns, ``relaxed`` those of ordered blocks too; (1, d), the same for all rows of ``X``."""

@@ -118,10 +118,7 @@ class Discrete:
 
     def decode(self, U: Array) -> list[float]:
         """The values whose positions are nearest to ``U`` (n, 1)."""
-        grid, at = self.grid()[:, 0], U[:, 0]
-        right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
-        left = np.maximum(right - 1, 0)
-        return [self.values[i] for i in np.where(at - grid[left] <= grid[right] - at, left, right)]
+        return [self.values[i] for i in scale.nearest_in(self.grid()[:, 0], U[:, 0])]
 
     def grid(self) -> Array:
         """Positions (k, 1) of the values."""

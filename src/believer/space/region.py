@@ -25,6 +25,9 @@ import numpy as np
 from believer.arrays import Array, BoolArray
 from believer.capabilities import has
 
+_TRIES, _HALVINGS = 12, 12
+"""Rounds of ever more draws before a rule by function counts as kept nowhere; and of a bisection."""
+
 
 class Region(Protocol):
     """A part of the unit cube that can be searched."""
@@ -166,3 +169,24 @@ def bounds(region: Region) -> tuple[Array, Array]:
     """
     box = region.box()
     return (np.zeros(region.dim), np.ones(region.dim)) if box is None else box
+
+
+def enough_lawful(region: Region, points: Array, m: int, rng: np.random.Generator) -> Array:
+    """``m`` lawful points (m, d) at most: those of ``points``, and where they are few, of uniform ones from ``rng``."""
+    points = points[region.holds(points)]
+    for attempt in range(_TRIES):
+        if len(points) >= m // 4:
+            break
+        more = region.spread(rng.random((m << min(attempt, 4), region.dim)))
+        points = np.vstack([points, more[region.holds(more)]])
+    return points[:m]
+
+
+def last_lawful(region: Region, inside: Array, X: Array) -> Array:
+    """``X`` (m, d), or by bisection the last lawful points on the way there from lawful ones, ``inside`` (m, d)."""
+    good, bad = np.where(region.holds(X)[:, None], X, inside), X
+    for _ in range(_HALVINGS):
+        middle = region.project(0.5 * (good + bad))
+        allowed = region.holds(middle)[:, None]
+        good, bad = np.where(allowed, middle, good), np.where(allowed, bad, middle)
+    return good

@@ -174,6 +174,14 @@ def grid(p: Number, by_magnitude: bool) -> Array:
     return positions(p, values, by_magnitude)[:, None]
 
 
+def nearest_in(grid: Array, at: Array) -> IntArray:
+    """Indices (n,) of the values of an ascending ``grid`` (k,) that are nearest to ``at`` (n,); of two, the lower."""
+    right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
+    left = np.maximum(right - 1, 0)
+    index: IntArray = np.where(at - grid[left] <= grid[right] - at, left, right)
+    return index
+
+
 def values_at(p: Number, U: Array, by_magnitude: bool) -> Array:
     """Values at positions ``U``, before rounding to the grid; the ends are exact."""
     if not by_magnitude and math.isfinite(p.high - p.low):
