@@ -20,10 +20,11 @@ from believer.plot.figure import (
     RED,
     batch_colors,
     dress,
-    legend,
+    finished,
+    finished_grid,
     literal,
+    panel,
     panels,
-    returned,
     shades,
     spread,
     where,
@@ -125,8 +126,7 @@ def _draw_all(found: Sequence[data.Curve | data.Surface], title: str, ax: Any) -
         axes.set_visible(False)
     curves = [axes for axes, one in zip(grid.ravel(), found, strict=False) if isinstance(one, data.Curve)]
     _share_heights(curves)
-    legend(grid, ax)
-    return returned(grid)
+    return finished_grid(grid, ax)
 
 
 def _share_heights(curves: list[Any]) -> None:
@@ -223,15 +223,13 @@ def batches(
     ax : the axes to draw on; None for a new figure.
     """
     source = study_of(study)
-    grid = None
     if len(source.axes) == 1 or (parameters is not None and len(parameters) == 1):
         curve = data.slice(source, parameters=parameters, outcome=outcome)[0]
-        grid = panels(ax, 1, 1, (6.0, 4.2))
-        _draw_batches_on_curve(grid[0, 0], source, curve)
+        axes = panel(ax, (6.0, 4.2))
+        _draw_batches_on_curve(axes, source, curve)
     else:
         found = data.surface(source, parameters=parameters, outcome=outcome)
-        grid = panels(ax, 1, 1, (6.4, 4.6))
-        axes = grid[0, 0]
+        axes = panel(ax, (6.4, 4.6))
         draw_map(axes, found)
         xs, ys = spread(found.x, found.at[:, 0]), spread(found.y, found.at[:, 1])
         last = max(int(found.batch.max()), 1)
@@ -241,9 +239,7 @@ def batches(
             axes.plot(xs[rows], ys[rows], "-", color=batch_colors()(batch / last), lw=1.1, zorder=2, clip_on=False)
         draw_trials(axes, xs, ys, found.status, found.batch, found.best, found.star)
         axes.set_title(where(source, found.through, (found.x, found.y)), fontsize=10)
-    legend(grid, ax)
-    result: Axes = returned(grid)
-    return result
+    return finished(axes, ax)
 
 
 def _draw_batches_on_curve(axes: Any, source: data.Source, curve: data.Curve) -> None:

@@ -18,6 +18,7 @@ from believer.space.units import units_by_name
 from believer.study.labels import described
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
@@ -94,19 +95,25 @@ def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **option
     return given.reshape(rows, columns)
 
 
-def returned(grid: Any) -> Any:
-    """The axes that a plotting function returns: a single Axes, or the array."""
-    return grid[0, 0] if grid.size == 1 else grid
+def panel(ax: Any, size: tuple[float, float]) -> Any:
+    """The axes to draw on: the given one, or that of a new pyplot figure."""
+    return panels(ax, 1, 1, size)[0, 0]
 
 
-def legend(grid: Any, ax: Any) -> None:
-    """Draw a legend below a new figure, or within the axes that the caller passed."""
+def finished(axes: Any, ax: Any) -> Axes:
+    """The axes that a plotting function returns, with a legend below a new figure, or within the ``ax`` passed."""
+    drawn: Axes = finished_grid(np.array([[axes]], dtype=object), ax)
+    return drawn
+
+
+def finished_grid(grid: Any, ax: Any) -> Any:
+    """The same of a grid of axes, which is a single one where it has no more."""
     if ax is None:
         legend_below(grid[0, 0].figure)
-        return
-    for one in grid.ravel():
+    for one in grid.ravel() if ax is not None else ():
         if one.get_legend_handles_labels()[1]:
             one.legend(fontsize=8, frameon=False)
+    return grid[0, 0] if grid.size == 1 else grid
 
 
 def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: bool = False) -> None:

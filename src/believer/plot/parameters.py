@@ -19,10 +19,11 @@ from believer.plot.figure import (
     RED,
     batch_colors,
     dress,
-    legend,
+    finished,
+    finished_grid,
     literal,
+    panel,
     panels,
-    returned,
     short,
     spread,
 )
@@ -77,8 +78,7 @@ def evaluations(
         if 0 < column < row:
             axes.set_ylabel("")
             axes.tick_params(labelleft=False)
-    legend(grid, ax)
-    return returned(grid)
+    return finished_grid(grid, ax)
 
 
 def draw_trials(
@@ -151,8 +151,7 @@ def parallel_coordinates(
     names = readable(source, parameters, MAX_LINES)
     found = data.parallel_coordinates(source, parameters=names, outcome=outcome)
     p, known = len(found.axes), np.isfinite(found.values)
-    grid = panels(ax, 1, 1, (min(max(6.0, 1.1 * p + 1.5), 12.0), 4.0))
-    axes = grid[0, 0]
+    axes = panel(ax, (min(max(6.0, 1.1 * p + 1.5), 12.0), 4.0))
     norm, cmap = Normalize(*_ends(found.values[known], found.maximize)), _value_colors(found.maximize)
     # A point of one parameter is a line of no length: drawn as a short one.
     places = np.arange(p) if p > 1 else np.array([-0.1, 0.1])
@@ -171,9 +170,7 @@ def parallel_coordinates(
     _draw_scales(axes, found.axes)
     bar = axes.figure.colorbar(ScalarMappable(norm, cmap), ax=axes, pad=0.02, extend="min" if found.maximize else "max")
     bar.set_label(literal(found.label))
-    legend(grid, ax)
-    result: Axes = returned(grid)
-    return result
+    return finished(axes, ax)
 
 
 def _share(axis: data.Axis, positions: Array) -> Array:
