@@ -38,6 +38,7 @@ __all__ = [
     "checked_seed",
     "finite",
     "frozen",
+    "is_number",
     "near_any",
     "packed",
     "read_only",
@@ -160,6 +161,11 @@ def shares(values: Any, name: str, most: int) -> tuple[float, ...]:
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= value <= 1.0:
             raise InvalidInput(f"{name} must be one or more numbers in [0, 1]; got {shown(values)}.")
     return tuple(values)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a plain value is a number; True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def checked_seed(seed: Any) -> int | None:

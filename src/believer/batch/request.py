@@ -144,24 +144,17 @@ class Request:
         avoid: Array,
         distinct: bool,
         randomness: Randomness,
-        sign: float = 1.0,
         maximizer: Maximizer | None = None,
-        failed: Data | None = None,
-        warp: Warp | None = None,
-        resolution: float | None = None,
     ) -> Request:
         """A request of a study with one objective and no limits, whose results have the first ids.
 
         Parameters
         ----------
-        ids, surrogate, acquisition, region, avoid, distinct, randomness, maximizer, resolution : as of a request.
-        model, data, pending, failed, warp : as of :class:`Learned`.
-        sign : -1 where the objective is maximized.
+        ids, surrogate, acquisition, region, avoid, distinct, randomness, maximizer : as of a request.
+        model, data, pending : as of :class:`Learned`.
         """
-        output = Output("value", sign)
-        learned = Learned(output, tuple(range(len(data))), data, pending, model, model, failed, warp)
-        more = {"maximizer": maximizer, "resolution": resolution}
-        return cls(ids, (learned,), surrogate, acquisition, region, avoid, distinct, randomness, **more)  # type: ignore[arg-type]
+        learned = Learned(Output("value"), tuple(range(len(data))), data, pending, model, model)
+        return cls(ids, (learned,), surrogate, acquisition, region, avoid, distinct, randomness, maximizer)
 
 
 def with_pending(request: Request, ids: tuple[int, ...], X: Array) -> Request:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from believer.arrays import shown
+from believer.arrays import is_number, shown
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.lab.cells import Marks, same_text, says_failed, text_of
@@ -177,7 +177,7 @@ def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
         [value for value in values if type(value) is type(cell) and value == cell],
         [value for value in values if text_of(str(value)) in (text, unwritten(text))],
         [value for value in values if same_text(text, str(value))],
-        [value for value in values if _is_number(value) and value == _number_or_none(cell, marks)],
+        [value for value in values if is_number(value) and value == _number_or_none(cell, marks)],
     ):
         if found:
             return found[0]
@@ -201,10 +201,6 @@ def values_of(texts: Iterable[str], space: Space, decimal: str) -> dict[str, Any
             )
         found[name] = value_in(value, space.parameters[name], name, marks)
     return found
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _number_or_none(cell: Any, marks: Marks) -> float | None:

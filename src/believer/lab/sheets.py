@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from believer.arrays import shown
+from believer.arrays import is_number, shown
 from believer.errors import InvalidInput, MissingExtra
 from believer.lab.headings import NOTE, TRIAL
 from believer.lab.readable import Readable
@@ -137,17 +137,13 @@ def _csv(sheet: Sheet, decimal: str) -> bytes:
         texts = [cell_text(written(cell), decimal) for cell in cells]
         marks = (delimiter, '"', "\n", "\r", "\t", ";", ",")
         return delimiter.join(
-            '"' + t.replace('"', '""') + '"' if any(mark in t for mark in marks) and not _is_number(c) else t
+            '"' + t.replace('"', '""') + '"' if any(mark in t for mark in marks) and not is_number(c) else t
             for t, c in zip(texts, cells, strict=True)
         )
 
     # The byte order mark tells Excel that this is UTF-8.
     text = "\r\n".join([*map(line, [sheet.headings, *sheet.rows()]), ""])
     return b"\xef\xbb\xbf" + text.encode("utf-8", errors="backslashreplace")
-
-
-def _is_number(cell: Any) -> bool:
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
 def _excel(sheet: Sheet) -> bytes:
@@ -229,7 +225,7 @@ def _page(sheet: Sheet, title: str, after: str) -> str:
     def row(trial: int, params: Mapping[str, Any]) -> str:
         values = [_shown(params, name) for name in names]
         cells = "".join(
-            f"<td{' class=number' if _is_number(one) else ''}>{escape(cell_text(one))}</td>" for one in values
+            f"<td{' class=number' if is_number(one) else ''}>{escape(cell_text(one))}</td>" for one in values
         )
         fill = '<td class="fill"></td>' * len(outcomes)
         return f'<tr><td class="trial">{trial}</td>{cells}{fill}<td class="note"></td></tr>'

@@ -29,7 +29,7 @@ def by_relevance(source: Source) -> tuple[str, ...]:
 
 def slices(source: Source, rows: PageRows) -> Json:
     """The posterior along each parameter, through the best result."""
-    names, known = by_relevance(source)[:MAX_CURVES], [o for o in source.outputs if _has_results(source, o)]
+    names, known = by_relevance(source)[:MAX_CURVES], [o for o in source.outputs if source.has_results(o)]
     curves = [curve for name in known for curve in data.slice(source, parameters=names, outcome=name)]
     through = curves[0].through or {}
     left = len([axis for axis in source.axes if not axis.is_constant]) - len(names)
@@ -107,7 +107,7 @@ def importance(source: Source, rows: PageRows, quick: bool) -> Json:
     """The importance of parameters for each outcome; ``quick`` leaves out intervals that take long to compute."""
     panels = []
     for outcome in source.outputs:
-        if not _has_results(source, outcome):
+        if not source.has_results(outcome):
             continue
         found = _quick_importance(source, outcome) if quick else data.importance(source, outcome=outcome)
         values, low, high = (part[::-1] for part in (found.values, found.low, found.high))
@@ -156,7 +156,7 @@ def calibration(source: Source, rows: PageRows) -> Json:
     """Leave-one-out predictions against results."""
     panels, words = [], []
     for outcome in source.outputs:
-        if not _has_results(source, outcome):
+        if not source.has_results(outcome):
             continue
         found = data.calibration(source, outcome=outcome)
         trace = points(found.ids, found.observed, found.mean, "@blue", size=6)
@@ -304,7 +304,3 @@ def _step(found: Lies, step: LieStep) -> Json:
         "margin": {"l": 50, "r": 12, "t": 36, "b": 40},
     }
     return panel(f"{found.worth_label} {after}", traces, layout, 320)
-
-
-def _has_results(source: Source, outcome: str) -> bool:
-    return bool(np.isfinite(source.trials.values[outcome]).any())

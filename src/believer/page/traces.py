@@ -105,22 +105,16 @@ def line(x: Numbers, y: Numbers, color: str, *, name: str = "", dash: str = "sol
     }
 
 
-def band(x: Array, low: Array, high: Array, name: str = "") -> list[Json]:
+def band(x: Array, low: Array, high: Array) -> list[Json]:
     """The area between two lines, (k,) each."""
     edge: Json = {"line": {"width": 0, "color": "@band"}, "showlegend": False}
-    shown: Json = {
-        "fill": "tonexty",
-        "fillcolor": "@band",
-        "line": {"width": 0, "color": "@band"},
-        "showlegend": bool(name),
-    }
-    return [line(x, low, "@band", **edge), line(x, high, "@band", name=name, **shown)]
+    return [line(x, low, "@band", **edge), line(x, high, "@band", fill="tonexty", fillcolor="@band", **edge)]
 
 
-def bars(x: Array, mean: Array, low: Array, high: Array, name: str = "") -> Json:
+def bars(x: Array, mean: Array, low: Array, high: Array) -> Json:
     """Means with their intervals, (k,) each, where there is nothing between two positions."""
     return {
-        **line(x, mean, "@blue", name=name),
+        **line(x, mean, "@blue"),
         "mode": "markers",
         "marker": {"color": "@blue", "symbol": "diamond", "size": 8},
         "error_y": {

@@ -246,6 +246,14 @@ def _by_name(minimizer: str, given: tuple[Any, ...], options: dict[str, Any]) ->
     return {**dict(zip(names, given, strict=True)), **options}
 
 
+def callbacks_of(given: Any) -> list[Callable[[Any], Any]]:
+    """The functions of a ``callback``: one, a list of them, or None."""
+    callbacks = [] if given is None else [given] if callable(given) else given
+    if not isinstance(callbacks, list) or not all(map(callable, callbacks)):
+        raise InvalidInput(f"callback must be a function or a list of functions; got {shown(given)}.")
+    return callbacks
+
+
 def base_minimize(func: Any, dimensions: Any, base_estimator: Any, *given: Any, **options: Any) -> OptimizeResult:
     """Minimize ``func``; see :func:`gp_minimize`."""
     options = {"n_calls": 100, "x0": None, "y0": None, **_by_name("base_minimize", given, options)}
@@ -268,9 +276,7 @@ def base_minimize(func: Any, dimensions: Any, base_estimator: Any, *given: Any, 
         n_initial = n_calls - begun if base_estimator == "dummy" else 10
     whole(n_calls, "n_calls", begun + whole(n_initial, "n_initial_points", 0 if points else 1))
     callback, is_verbose = options.pop("callback", None), options.pop("verbose", False)
-    callbacks = [] if callback is None else [callback] if callable(callback) else callback
-    if not isinstance(callbacks, list) or not all(map(callable, callbacks)):
-        raise InvalidInput(f"callback must be a function or a list of functions; got {shown(callback)}.")
+    callbacks = callbacks_of(callback)
     if is_verbose:
         callbacks = [*callbacks, VerboseCallback(n_calls)]
     worth = {name: options.pop(name) for name in ("xi", "kappa", "n_points", "n_restarts_optimizer") if name in options}
@@ -315,7 +321,12 @@ def gp_minimize(func: Any, dimensions: Any, base_estimator: Any = None, *given: 
 def forest_minimize(
     func: Any, dimensions: Any, base_estimator: Any = "ET", *given: Any, **options: Any
 ) -> OptimizeResult:
-    """Minimize by a forest, with the options of :func:`gp_minimize`; needs scikit-learn."""
+    """Minimize by a forest; needs scikit-learn.
+
+    Parameters
+    ----------
+    func, dimensions, base_estimator : as for :func:`gp_minimize`, whose options follow.
+    """
     options = _by_name("forest_minimize", given, options)
     return base_minimize(func, dimensions, base_estimator, acq_optimizer="sampling", **options)
 
@@ -323,9 +334,12 @@ def forest_minimize(
 def gbrt_minimize(
     func: Any, dimensions: Any, base_estimator: Any = None, *given: Any, **options: Any
 ) -> OptimizeResult:
-    """Minimize by boosted trees, with the options of :func:`gp_minimize`; needs scikit-learn.
+    """Minimize by boosted trees; needs scikit-learn.
 
-    ``base_estimator`` is a GradientBoostingRegressor with ``loss="quantile"``, or a GradientBoostingQuantileRegressor.
+    Parameters
+    ----------
+    func, dimensions : as for :func:`gp_minimize`, whose options follow.
+    base_estimator : a GradientBoostingRegressor with ``loss="quantile"``, or a GradientBoostingQuantileRegressor.
     """
     options = {**_by_name("gbrt_minimize", given, options), "acq_optimizer": "sampling"}  # whatever is asked, as there
     if base_estimator is None:
@@ -338,7 +352,12 @@ def gbrt_minimize(
 
 
 def dummy_minimize(func: Any, dimensions: Any, *given: Any, **options: Any) -> OptimizeResult:
-    """Random search, or the points of an ``initial_point_generator``, with the options of :func:`gp_minimize`."""
+    """Random search, or the points of an ``initial_point_generator``.
+
+    Parameters
+    ----------
+    func, dimensions : as for :func:`gp_minimize`, whose options follow.
+    """
     options = _by_name("dummy_minimize", given, options)
     return base_minimize(func, dimensions, "dummy", acq_optimizer="sampling", **options)
 
@@ -353,7 +372,10 @@ def last_model(res: OptimizeResult) -> Any:
 def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_state: Any = None) -> tuple[Any, float]:
     """The minimizer of the last model's mean, in any kind of space, and the mean there.
 
-    ``n_random_starts`` plays no part: how hard to search is the engine's business.
+    Parameters
+    ----------
+    res, random_state : the result; of the candidates of the search.
+    n_random_starts : plays no part: how hard to search is the engine's business.
     """
     model, rng = last_model(res), np.random.default_rng(check_random_state(random_state).randint(_SEEDS))
     learned = model.cache.learned(model.history)
@@ -366,7 +388,13 @@ def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_stat
 def expected_minimum_random_sampling(
     res: OptimizeResult, n_random_starts: int = 100000, random_state: Any = None
 ) -> tuple[Any, float]:
-    """The minimizer of the last model's mean among so many random points, and the mean there."""
+    """The minimizer of the last model's mean among random points, and the mean there.
+
+    Parameters
+    ----------
+    res : the result.
+    n_random_starts, random_state : how many points there are, and what draws them.
+    """
     points = res.space.rvs(n_random_starts, check_random_state(random_state))
     means = last_model(res).predict(res.space.transform(points))
     best = int(np.argmin(means))
@@ -376,8 +404,10 @@ def expected_minimum_random_sampling(
 def dump(res: OptimizeResult, filename: Any, store_objective: bool = True, **kwargs: Any) -> None:
     """Write a result to a journal that :func:`load` reads, and that ``believer.Optimizer.load`` goes on with.
 
-    What was in the file is replaced. ``store_objective`` plays no part: functions are not stored. Nor do options such
-    as ``compress``.
+    Parameters
+    ----------
+    res, filename : the result; what was in the file is replaced.
+    store_objective : plays no part: functions are not stored. Nor do options such as ``compress``.
     """
     if not isinstance(res, OptimizeResult) or not isinstance(res.get("space"), Space):
         raise InvalidInput(f"dump takes a result of this library's own; got {shown(res)}.")
@@ -398,7 +428,9 @@ def dump(res: OptimizeResult, filename: Any, store_objective: bool = True, **kwa
 def load(filename: Any, **kwargs: Any) -> OptimizeResult:
     """The result in a file of :func:`dump`, which runs no code; its model is fitted when it is asked.
 
-    Options such as ``mmap_mode`` play no part.
+    Parameters
+    ----------
+    filename : of the journal; options such as ``mmap_mode`` play no part.
     """
     os.stat(filename)  # FileNotFoundError, as there
     try:

@@ -49,7 +49,7 @@ def feasibility(
     """The probability of feasibility in a slice through the best result. The arguments are those of
     :func:`believer.plot.feasibility`."""
     source = study_of(study)
-    limited = [name for name in source.goals.limited if _has_results(source, name)]
+    limited = [name for name in source.goals.limited if source.has_results(name)]
     if source.learns_failures:
         limited.append(RUNS)
     if not limited:
@@ -89,10 +89,6 @@ def probability(source: Source, outcome: str, X: Array) -> Array:
     assert limits is not None
     at = learned.model.predict(X)
     return np.exp(limits.pointwise(at.mean, at.std).value)
-
-
-def _has_results(source: Source, outcome: str) -> bool:
-    return bool(np.isfinite(source.trials.values[outcome]).any())
 
 
 def _verdict(status: str, keeps_limits: bool) -> str:

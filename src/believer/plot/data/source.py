@@ -145,6 +145,10 @@ class Source:
             raise InvalidInput(f"this figure needs at least one result of {self.label(outcome)}; there is none yet.")
         return self.cache.learned(self.history, place)
 
+    def has_results(self, outcome: str) -> bool:
+        """Whether any trial has a result of an outcome."""
+        return bool(np.isfinite(self.trials.values[outcome]).any())
+
     @property
     def learns_failures(self) -> bool:
         """Whether a model says where evaluations fail."""
