@@ -51,6 +51,7 @@ class Discrete:
     high: float = field(init=False, repr=False, compare=False)
     step: None = field(init=False, default=None, repr=False, compare=False)
     __repr__ = call_of
+    measured = scale.measured
     width: ClassVar[int] = 1
     ordered: ClassVar[bool] = True
     rounded: ClassVar[bool] = False
@@ -106,11 +107,6 @@ class Discrete:
         """Positions (n, 1) of ``values`` of ``name``."""
         numbers = np.array([self.check(value, name) for value in values], dtype=np.float64)
         return scale.positions(self, numbers, self.log)[:, None]
-
-    def measured(self, value: Any, name: str) -> float:
-        """``value`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``, for
-        anything else."""
-        return scale.measured(self, value, name)
 
     def located(self, value: float) -> float:
         """The position of a measured value; below 0 or above 1 outside of the bounds."""

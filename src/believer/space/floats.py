@@ -53,6 +53,8 @@ class Float:
     likely: tuple[float, float] | None = field(default=None, kw_only=True, repr=False)
     _coarse: bool = field(default=False, init=False, repr=False, compare=False)
     __repr__ = call_of
+    measured = scale.measured
+    to_config = scale.to_config
     width: ClassVar[int] = 1
     ordered: ClassVar[bool] = True
 
@@ -126,11 +128,6 @@ class Float:
         """Positions (n, 1) of ``values`` of ``name``."""
         return scale.encode(self, values, name, self._by_magnitude())
 
-    def measured(self, value: Any, name: str) -> float:
-        """``value`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``, for
-        anything else."""
-        return scale.measured(self, value, name)
-
     def located(self, value: float) -> float:
         """The position of a measured value; below 0 or above 1 outside of the bounds."""
         return scale.located(self, value, self._by_magnitude())
@@ -146,10 +143,6 @@ class Float:
     def grid(self) -> Array:
         """Positions (k, 1) of the values; the two ends of a long grid, 0 and 1 when continuous."""
         return scale.grid(self, self._by_magnitude())
-
-    def to_config(self) -> dict[str, Any]:
-        """The bounds, log and step."""
-        return scale.to_config(self)
 
     def _is_coarse(self) -> bool:
         """Are neighboring floats somewhere further apart, in the cube, than two points that count as different?"""

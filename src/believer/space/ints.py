@@ -49,6 +49,8 @@ class Int:
     when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
     likely: tuple[float, float] | None = field(default=None, kw_only=True, repr=False)
     __repr__ = call_of
+    measured = scale.measured
+    to_config = scale.to_config
     width: ClassVar[int] = 1
     ordered: ClassVar[bool] = True
 
@@ -102,11 +104,6 @@ class Int:
         """Positions (n, 1) of ``values`` of ``name``."""
         return scale.encode(self, values, name, self.log)
 
-    def measured(self, value: Any, name: str) -> float:
-        """``value`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``, for
-        anything else."""
-        return scale.measured(self, value, name)
-
     def located(self, value: float) -> float:
         """The position of a measured value; below 0 or above 1 outside of the bounds."""
         return scale.located(self, value, self.log)
@@ -119,7 +116,3 @@ class Int:
     def grid(self) -> Array:
         """Positions (k, 1) of the values; the two ends of a long grid."""
         return scale.grid(self, self.log)
-
-    def to_config(self) -> dict[str, Any]:
-        """The bounds, log and step."""
-        return scale.to_config(self)

@@ -76,7 +76,7 @@ def slack(p: Number) -> float:
 
 
 def to_config(p: Number) -> dict[str, Any]:
-    """The settings of a number as plain JSON data."""
+    """The bounds, log and step, as plain JSON data."""
     return {"low": p.low, "high": p.high, "log": p.log, "step": p.step}
 
 
@@ -126,7 +126,7 @@ def position(p: Number, number: float, by_magnitude: bool) -> float:
 
 
 def measured(p: Number, value: Any, name: str) -> float:
-    """``value`` as it was measured, on the scale of a number but not on its steps, nor within its bounds."""
+    """``value`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput for anything else."""
     try:
         found: float = p.check(value, name)
     except InvalidInput:
