@@ -265,10 +265,11 @@ class ModelCache:
         return likelier(fitted, lambda fit: fit.model, warps, y)
 
     def _learned(self, data: Data, ids: tuple[int, ...], warp: Warp | None, previous: _Fit | None) -> _Fit:
-        given, rng = data if warp is None else warp.data(data), self.randomness(len(data), "fit")
+        given, n = data if warp is None else warp.data(data), len(data)
+        rng = self.randomness(n, "fit")
         began = time.perf_counter()
         model = self.settings.surrogate.fit(given, rng, None if previous is None else previous.base)
-        _log.debug("fitted %s to %d results in %.3f s", type(model).__name__, len(data), time.perf_counter() - began)
+        _log.debug("fitted %s to %d results in %.3f s", type(model).__name__, n, time.perf_counter() - began)
         if not self._is_ours:
             inspected(model, data.X[:1])
         return _Fit(model, given, warp, model, data, ids)

@@ -83,8 +83,8 @@ def log_likelihood(
             native.KERNELS[kernel],
             packed(X),
             packed(y),
-            or_nan(noise),
-            or_nan(mean_std),
+            np.nan if noise is None else noise,
+            np.nan if mean_std is None else mean_std,
             center,
             precision,
             known,
@@ -135,11 +135,6 @@ def summed(by_column: Array, groups: IntArray | None, s: int) -> Array:
     for column, group in enumerate(groups):
         total[..., group] += by_column[..., column]
     return total
-
-
-def or_nan(number: float | None) -> float:
-    """``number`` as compiled code wants it: NaN for none."""
-    return np.nan if number is None else number
 
 
 def _average_information(V: Array, L: Array, ones: Array, spread: float) -> Array:
