@@ -34,6 +34,11 @@ def text_of(cell: Any) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).replace("\u2212", "-").split())
 
 
+def folded(text: Any) -> str:
+    """A text as it is compared with others, whatever a spreadsheet has made of blanks and capitals."""
+    return text_of(text).casefold()
+
+
 @dataclass(frozen=True, slots=True)
 class Marks:
     """The decimal marks that a sheet was seen to use; they tell 1,234 from 1.234.
@@ -122,8 +127,8 @@ def _decimal_mark(text: str) -> str:
 
 def says_failed(text: str) -> bool:
     """Whether a cell says that something was tried and failed: "failed", "n/a", "failed: spilled"."""
-    folded = text.casefold().rstrip(".!")
-    return folded in FAILED or text.casefold() in FAILED or bool(re.match(r"(?:failed|failure)\b", folded))
+    said = text.casefold().rstrip(".!")
+    return said in FAILED or text.casefold() in FAILED or bool(re.match(r"(?:failed|failure)\b", said))
 
 
 def says_not_run(text: str) -> bool:
@@ -133,8 +138,7 @@ def says_not_run(text: str) -> bool:
 
 def same_text(cell: str, written: str) -> bool:
     """Whether a cell is the text that was written, whatever a spreadsheet has made of blanks and capitals."""
-    folded = text_of(written).casefold()
-    return folded in (cell.casefold(), text_of(unwritten(cell)).casefold())
+    return folded(written) in (cell.casefold(), folded(unwritten(cell)))
 
 
 def _bare(text: str, units: str) -> str:

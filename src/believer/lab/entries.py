@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from believer.arrays import nearest
 from believer.errors import InvalidInput
-from believer.lab.places import Place, nearest
+from believer.lab.places import Place
 from believer.space import rules
 from believer.space.parameters import Categorical, Discrete, Float, Int, Ordinal, Parameter
 from believer.space.rules import Rule

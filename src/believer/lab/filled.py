@@ -14,7 +14,7 @@ from typing import Any
 
 from believer.arrays import shown
 from believer.errors import InvalidInput, MissingExtra
-from believer.lab.cells import text_of
+from believer.lab.cells import folded, text_of
 from believer.study.files import PathLike, as_path, followed
 
 _LARGEST = 64 * 2**20
@@ -135,10 +135,10 @@ def _headed(name: str, rows: Sequence[tuple[int, Sequence[Any]]], known: Iterabl
     full = [(line, cells) for line, cells in rows if any(map(text_of, cells))]
     if not full:
         raise InvalidInput(f"{name} is empty; a sheet has a row of headings and a row for each trial.")
-    wanted = {text_of(one).casefold() for one in known}
+    wanted = {*map(folded, known)}
 
     def recognized(cells: Sequence[Any]) -> int:
-        return sum(_stem(text_of(cell)) in wanted or text_of(cell).casefold() in wanted for cell in cells)
+        return sum(_stem(text_of(cell)) in wanted or folded(cell) in wanted for cell in cells)
 
     head = max(range(min(len(full), _LOOKED_AT)), key=lambda i: (recognized(full[i][1]), -i))
     headings = tuple(map(text_of, full[head][1]))
@@ -175,7 +175,7 @@ def _csv_rows(text: str, file: Path, known: Iterable[str]) -> tuple[list[tuple[i
     first = text.partition("\n")[0].strip().casefold()
     if first.startswith("sep=") and len(first) == 5:
         return _parsed(text, first[-1], file)[1:], first[-1]
-    wanted = {text_of(one).casefold() for one in known}
+    wanted = {*map(folded, known)}
 
     def score(delimiter: str) -> tuple[int, int]:
         rows = _parsed(text[:100_000], delimiter, None)[:_LOOKED_AT]

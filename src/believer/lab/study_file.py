@@ -44,7 +44,9 @@ from typing import TYPE_CHECKING, Any
 from believer.arrays import shown, whole
 from believer.errors import InvalidInput
 from believer.lab import entries
-from believer.lab.places import Place, lines_of, nearest
+from believer.lab.cells import folded
+from believer.lab.headings import NOTE, TRIAL
+from believer.lab.places import Place, lines_of
 from believer.space import Space
 from believer.study.batch_rules import BatchRules
 from believer.study.files import PathLike, as_path, followed
@@ -205,16 +207,11 @@ def _refuse_shared_names(parameters: Mapping[str, Any], goals: Mapping[str, Any]
 
 def refuse_taken(name: str, taken: Iterable[str]) -> None:
     """Raise InvalidInput if the column of a name in a sheet would be that of another name."""
-    folded = {" ".join(one.casefold().split()): one for one in taken}
-    key = " ".join(name.casefold().split())
-    if key in RESERVED:
+    by_text, text = {folded(one): one for one in taken}, folded(name)
+    if text in (TRIAL, NOTE):
         raise InvalidInput(f"{name!r} is a column of every sheet; choose another name.")
-    if key in folded:
-        raise InvalidInput(f"{name!r} and {folded[key]!r} would have the same column in a sheet; rename one of them.")
-
-
-RESERVED = ("trial", "note")
-"""Columns that a sheet has beside parameters and outcomes."""
+    if text in by_text:
+        raise InvalidInput(f"{name!r} and {by_text[text]!r} would have the same column in a sheet; rename one of them.")
 
 
 def _options(content: Mapping[str, Any], place: Place) -> dict[str, Any]:
@@ -250,4 +247,4 @@ def folder_file(path: PathLike | None) -> Path:
     return given / NAME if given.is_dir() else given
 
 
-__all__ = ["StudyFile", "folder_file", "from_toml", "nearest", "read_study_file"]
+__all__ = ["StudyFile", "folder_file", "from_toml", "read_study_file"]

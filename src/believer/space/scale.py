@@ -126,8 +126,8 @@ def position(p: Number, number: float, by_magnitude: bool) -> float:
 
 
 def measured(p: Number, value: Any, name: str) -> float:
-    """``value`` as it was measured of ``p``: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``, for
-    anything else."""
+    """``value`` of ``p`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``,
+    for anything else."""
     try:
         found: float = p.check(value, name)
     except InvalidInput:
