@@ -107,8 +107,7 @@ class State:
         if self.pending:
             ids = named(one.trial for one in self.pending)
             lines += [f"Waiting for results: {ids}", self._table(self.pending[:_MOST])]
-        lines += [f"Next: {one}" if not i else f"      {one}" for i, one in enumerate(self.next)]
-        return "\n".join(lines)
+        return "\n".join([*lines, steps(*self.next)])
 
     def _table(self, rows: Sequence[ListedTrial]) -> str:
         names = [name for name in self.labels.wanted if any(name in one.outcomes for one in rows)]
@@ -121,6 +120,11 @@ class State:
             for name in names
         ]
         return "\n".join(f"  {line}" for line in as_text(columns).splitlines())
+
+
+def steps(*sentences: str) -> str:
+    """The next steps, as lines below what was found or done."""
+    return "\n".join(f"Next: {one}" if not i else f"      {one}" for i, one in enumerate(sentences))
 
 
 def state_of(folder: Folder, study: Optimizer | None) -> State:

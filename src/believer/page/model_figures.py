@@ -8,7 +8,19 @@ from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.page.cells import Json, label, numbers, point
 from believer.page.rows import PageRows, units_of
-from believer.page.traces import band, bars, figure, heat, limit_lines, line, panel, parameter_axis, points, value_axis
+from believer.page.traces import (
+    band,
+    bars,
+    figure,
+    heat,
+    interval,
+    limit_lines,
+    line,
+    panel,
+    parameter_axis,
+    points,
+    value_axis,
+)
 from believer.plot import data
 from believer.plot.data import Curve, Feasibility, FrontPair, Importance, Lies, LieStep, Source
 from believer.plot.data.importance import by_descriptors, lengthscales_of
@@ -19,6 +31,7 @@ MAX_CURVES = 8
 
 _FAINT = 0.15
 _MAX_INTERVALS = 300
+_THIN = {"thickness": 1, "width": 0}
 
 
 def by_relevance(source: Source) -> tuple[str, ...]:
@@ -117,10 +130,7 @@ def importance(source: Source, rows: PageRows, quick: bool) -> Json:
             "x": numbers(values),
             "y": [*range(len(values))],
             "marker": {"color": "@blue"},
-            "error_x": {
-                **{"type": "data", "symmetric": False, "color": "@black", "thickness": 1.5},
-                **{"array": numbers(high - values), "arrayminus": numbers(values - low)},
-            },
+            "error_x": interval(values, low, high, "@black", thickness=1.5),
             "hoverinfo": "x",
         }
         ticks = [label(name, 40) for name in found.titles[::-1]]
@@ -161,10 +171,7 @@ def calibration(source: Source, rows: PageRows) -> Json:
         found = data.calibration(source, outcome=outcome)
         trace = points(found.ids, found.observed, found.mean, "@blue", size=6)
         if len(found.ids) <= _MAX_INTERVALS:
-            trace["error_y"] = {
-                **{"type": "data", "symmetric": False, "color": "@blue", "thickness": 1, "width": 0},
-                **{"array": numbers(found.high - found.mean), "arrayminus": numbers(found.mean - found.low)},
-            }
+            trace["error_y"] = interval(found.mean, found.low, found.high, **_THIN)
         ends = np.array([found.observed.min(), found.observed.max()])
         layout = {
             "xaxis": {**value_axis(f"observed {found.label}")},
@@ -216,10 +223,7 @@ def _front(found: FrontPair) -> Json:
         **{"mode": "markers", "marker": {"color": "@blue", "size": 3}},
     }
     for key, i in (("error_x", 0), ("error_y", 1)):
-        spread[key] = {
-            **{"type": "data", "symmetric": False, "color": "@blue", "thickness": 1, "width": 0},
-            **{"array": numbers(high[:, i] - mean[:, i]), "arrayminus": numbers(mean[:, i] - low[:, i])},
-        }
+        spread[key] = interval(mean[:, i], low[:, i], high[:, i], **_THIN)
     traces += [spread, best]
     if found.reference is not None:
         cross = {**line(found.reference[:1], found.reference[1:], "@red", name="reference"), "mode": "markers"}

@@ -117,15 +117,14 @@ def bars(x: Array, mean: Array, low: Array, high: Array) -> Json:
         **line(x, mean, "@blue"),
         "mode": "markers",
         "marker": {"color": "@blue", "symbol": "diamond", "size": 8},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": numbers(high - mean),
-            "arrayminus": numbers(mean - low),
-            "color": "@blue",
-            "thickness": 1.5,
-        },
+        "error_y": interval(mean, low, high, thickness=1.5),
     }
+
+
+def interval(mean: Array, low: Array, high: Array, color: str = "@blue", **more: Any) -> Json:
+    """The bars from ``low`` to ``high``, (k,) each, around means; ``more`` are more of plotly's settings of them."""
+    around = {"array": numbers(high - mean), "arrayminus": numbers(mean - low)}
+    return {"type": "data", "symmetric": False, "color": color, **around, **more}
 
 
 def heat(x: Axis, y: Axis, z: Array, name: str, scale: str = "Cividis", **more: Any) -> Json:

@@ -29,7 +29,7 @@ from believer.plot.figure import (
     spread,
     where,
 )
-from believer.plot.parameters import MAX_LINES, draw_trials, readable
+from believer.plot.parameters import MAX_LINES, draw_star, draw_trials, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -153,10 +153,7 @@ def draw_curve(axes: Any, found: data.Curve) -> None:
     positions = spread(found.axis, found.at)
     axes.scatter(positions, found.values, s=16, color=BLACK, alpha=alpha, lw=0, zorder=3, label="results")
     if found.best is not None:
-        style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 13, "ls": ""}
-        axes.plot(
-            positions[found.best], found.values[found.best], "*", zorder=4, clip_on=False, label=found.star, **style
-        )
+        draw_star(axes, positions[found.best], found.values[found.best], found.star)
     for limit in found.limits:
         if np.isfinite(limit):
             axes.axhline(limit, color=RED, ls=":", lw=1.4, label="limit")
@@ -185,8 +182,7 @@ def _draw_surface(axes: Any, found: data.Surface) -> None:
     done = np.isin(state, ("done", "partial"))
     axes.plot(xs[done], ys[done], "o", color=BLACK, mec="white", mew=0.5, ms=4, ls="", clip_on=False, label="results")
     if found.best is not None:
-        style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 13, "ls": ""}
-        axes.plot(xs[found.best], ys[found.best], "*", zorder=4, clip_on=False, label=found.star, **style)
+        draw_star(axes, xs[found.best], ys[found.best], found.star)
     if found.x.is_number and found.y.is_number and np.nanmax(found.std) > 0.0 and min(found.std.shape) > 1:
         lines = axes.contour(found.x.at, found.y.at, found.std, 3, colors=ORANGE, linewidths=1.1)
         axes.clabel(lines, fmt=lambda level: f"±{level:.2g}", fontsize=7)

@@ -110,8 +110,13 @@ def draw_trials(
             xs[failed], ys[failed], "x", color=BLACK, ms=0.9 * size**0.5, ls="", zorder=3, clip_on=False, label="failed"
         )
     if best is not None:
-        style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 2.6 * size**0.5, "ls": ""}
-        axes.plot(xs[best], ys[best], "*", zorder=5, clip_on=False, label=star, **style)
+        draw_star(axes, xs[best], ys[best], star, size)
+
+
+def draw_star(axes: Any, x: float, y: float, label: str, size: float = 25) -> None:
+    """Draw the star that marks the best result, around it."""
+    style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 2.6 * size**0.5, "ls": ""}
+    axes.plot(x, y, "*", zorder=5, clip_on=False, label=label, **style)
 
 
 def readable(source: data.Source, parameters: Sequence[str] | None, most: int) -> Sequence[str] | None:
