@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_study_is_what_its_journal_says(path: Path) -> None:
-    with Journal.create(path, BEGUN) as journal:
+    with closing(Journal.create(path, BEGUN)) as journal:
         for event in STUDY[1:]:
             journal.append(event)
     assert [all_bits(event) for event in read_events(path)] == [all_bits(event) for event in STUDY]
@@ -104,7 +105,7 @@ def nested(depth: int) -> dict[str, Any]:
     ids=lambda event: type(event).__name__,
 )
 def test_an_event_that_would_not_read_back_equal_is_never_written(path: Path, event: Event) -> None:
-    with Journal.create(path, BEGUN) as journal:
+    with closing(Journal.create(path, BEGUN)) as journal:
         with pytest.raises(InvalidInput):
             journal.append(event)
         journal.append(Told(1, Outcome.of(2.0)))
@@ -312,13 +313,13 @@ def test_a_closed_journal_refuses_and_may_be_closed_again(path: Path) -> None:
 
 
 def test_begun_is_written_once(path: Path) -> None:
-    with Journal.create(path, BEGUN) as journal, pytest.raises(InvalidInput, match="must be begun"):
+    with closing(Journal.create(path, BEGUN)) as journal, pytest.raises(InvalidInput, match="must be begun"):
         journal.append(BEGUN)
     assert read_events(path) == [BEGUN]
 
 
 def test_a_journal_cannot_be_pickled(path: Path) -> None:
-    with Journal.create(path, BEGUN) as journal, pytest.raises(TypeError, match="pass its path"):
+    with closing(Journal.create(path, BEGUN)) as journal, pytest.raises(TypeError, match="pass its path"):
         pickle.dumps(journal)
 
 
@@ -326,7 +327,7 @@ def test_the_path_stays_right_when_the_working_directory_changes(
     path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(path.parent)
-    with Journal.create(path.name, BEGUN) as journal:
+    with closing(Journal.create(path.name, BEGUN)) as journal:
         monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
         assert journal.path.samefile(path)
 
@@ -334,7 +335,7 @@ def test_the_path_stays_right_when_the_working_directory_changes(
 def test_short_writes_are_completed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: write(fd, bytes(data)[:3]))
-    with Journal.create(path, BEGUN) as journal:
+    with closing(Journal.create(path, BEGUN)) as journal:
         journal.append(STUDY[1])
     assert read_events(path) == STUDY[:2]
 
@@ -356,7 +357,7 @@ def half_then(error: BaseException) -> Callable[[int, Any], int]:
 def test_a_write_that_fails_halfway_leaves_the_file_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
 ) -> None:
-    with Journal.create(path, BEGUN) as journal:
+    with closing(Journal.create(path, BEGUN)) as journal:
         before = path.read_bytes()
         with monkeypatch.context() as patch:
             patch.setattr(os, "write", half_then(fault))
@@ -374,7 +375,7 @@ def test_an_event_that_cannot_be_synced_is_taken_back(path: Path, monkeypatch: p
     def fail(fd: int) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    with Journal.create(path, BEGUN) as journal:
+    with closing(Journal.create(path, BEGUN)) as journal:
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", fail)
             with pytest.raises(JournalError, match="Input/output error"):
@@ -394,7 +395,7 @@ def test_a_write_that_cannot_be_undone_closes_the_journal(path: Path, monkeypatc
             journal.append(Told(0, Outcome.of(1.0)))
     with pytest.raises(JournalError, match="closed after a write that failed"):
         journal.append(Told(0, Outcome.of(1.0)))
-    with Journal.open(path)[0] as again:
+    with closing(Journal.open(path)[0]) as again:
         again.append(Told(0, Outcome.of(1.0)))
     assert read_events(path) == [BEGUN, Told(0, Outcome.of(1.0))]
 
@@ -417,7 +418,7 @@ def test_every_append_is_synced_after_it_is_written(path: Path, monkeypatch: pyt
         fsync(fd)
 
     monkeypatch.setattr(os, "fsync", record)
-    with Journal.create(path, BEGUN) as journal:
+    with closing(Journal.create(path, BEGUN)) as journal:
         directory = [] if sys.platform == "win32" else [-1]
         assert synced == [len(lines_of([BEGUN])[0]), *directory]
         journal.append(Told(0, Outcome.of(1.0)))
@@ -426,7 +427,7 @@ def test_every_append_is_synced_after_it_is_written(path: Path, monkeypatch: pyt
 
 @posix_only
 def test_a_deleted_journal_takes_no_more_events(path: Path) -> None:
-    with Journal.create(path, BEGUN) as journal:
+    with closing(Journal.create(path, BEGUN)) as journal:
         path.unlink()
         with pytest.raises(JournalError, match="deleted or replaced"):
             journal.append(Told(0, Outcome.of(1.0)))
@@ -486,7 +487,7 @@ def test_save_refuses_what_could_not_be_loaded(path: Path, events: list[Event]) 
 
 
 def test_save_refuses_a_journal_in_use(path: Path) -> None:
-    with Journal.create(path, BEGUN) as journal:
+    with closing(Journal.create(path, BEGUN)) as journal:
         with pytest.raises(JournalLocked):
             write_events(path, STUDY)
         journal.append(Told(0, Outcome.of(1.0)))
@@ -520,7 +521,7 @@ def test_a_second_journal_in_this_process_is_refused_until_the_first_is_closed(p
     assert read_events(path) == [BEGUN]
     journal.close()
     assert [one.name for one in path.parent.iterdir()] == [path.name]
-    with Journal.open(path)[0], pytest.raises(JournalLocked):
+    with closing(Journal.open(path)[0]), pytest.raises(JournalLocked):
         Journal.open(path)
     Journal.open(path)[0].close()
 
@@ -571,7 +572,7 @@ def test_a_lock_on_a_file_that_was_replaced_meanwhile_does_not_count(
 
     monkeypatch.setattr(module, "_try_lock", replace_first)
     journal, events = Journal.open(path)
-    with journal:
+    with closing(journal):
         assert events == STUDY
         journal.append(Abandoned(9))
     assert read_events(path) == [*STUDY, Abandoned(9)]

@@ -315,8 +315,8 @@ def test_a_rule_of_which_the_solver_makes_nothing_is_no_clash() -> None:
 
 
 def test_where_no_nearest_point_is_found_a_lawful_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = {"a": bv.Float(0, 1, step=0.3), "b": bv.Int(0, 4), "c": bv.Discrete([0, 0.5, 2.1])}
-    rules = [bv.linear({"a": 1, "b": 1, "c": 1}, at_least=4.4, at_most=4.6), bv.max_parts([*"abc"], 2)]
+    parts: dict[str, Any] = {"a": bv.Float(0, 1, step=0.3), "b": bv.Int(0, 4), "c": bv.Discrete([0, 0.5, 2.1])}
+    rules: list[Any] = [bv.linear({"a": 1, "b": 1, "c": 1}, at_least=4.4, at_most=4.6), bv.max_parts([*"abc"], 2)]
     space = bv.Space(parts, rules=rules)
     monkeypatch.setattr("believer.space.rounding.by_program", lambda given, x: None)
     monkeypatch.setattr("believer.space.rounding.lawful", lambda given, P: (P, np.zeros(len(P), dtype=bool)))

@@ -19,11 +19,5 @@ def loader(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
 
 
 def above(module: str, name: str) -> Any:
-    """The attribute ``name`` of a module of a higher level, imported when it is used.
-
-    Parameters
-    ----------
-    module : by its dotted name.
-    name : of what it has.
-    """
+    """The attribute ``name`` of a module of a higher level, imported when it is used."""
     return getattr(import_module(module), name)

@@ -13,8 +13,9 @@ s        number of starts that are advanced together
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache, partial
 from numbers import Real
@@ -38,7 +39,9 @@ __all__ = [
     "checked_seed",
     "finite",
     "frozen",
+    "is_number",
     "near_any",
+    "nearest",
     "packed",
     "read_only",
     "shares",
@@ -56,7 +59,7 @@ LARGEST = 1e100
 MAX_SEED = 2**1024 - 1
 """The largest seed, with as many bits as a generator uses."""
 
-_SHOWN = 200
+_SHOWN, _LISTED = 200, 32
 
 SAME_POINT = 1e-6
 """Two encoded points closer than this in every coordinate are the same experiment."""
@@ -162,6 +165,11 @@ def shares(values: Any, name: str, most: int) -> tuple[float, ...]:
     return tuple(values)
 
 
+def is_number(value: Any) -> bool:
+    """Whether a plain value is a number; True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def checked_seed(seed: Any) -> int | None:
     """``seed`` as an int of up to 128 bits, or None; a clear error otherwise."""
     return None if seed is None else whole(seed, "seed", 0, MAX_SEED)
@@ -174,6 +182,15 @@ def shown(value: Any) -> str:
     except Exception:  # an int of too many digits, a list in a list in a list ...; and repr may be anyone's code
         return f"a {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown ``word``: "did you mean 'high'?", or "there are low, high."."""
+    by_text = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(word.casefold(), [*by_text], 1)
+    if near:
+        return f"did you mean {by_text[near[0]]!r}?"
+    return f"there are {', '.join([*by_text.values()][:_LISTED])}{' and more' * (len(by_text) > _LISTED)}."
 
 
 def rounded(value: float, digits: int) -> str:

@@ -55,7 +55,6 @@ class Draft(Protocol):
 
     def gain(self) -> float | None:
         """The expected gain of the draft; None without a model."""
-        ...
 
 
 D = TypeVar("D", bound=Draft)
@@ -66,14 +65,8 @@ def best_draft(
 ) -> D:
     """The batch of ``q`` points with the largest expected gain of those that were tried.
 
-    Parameters
-    ----------
-    rules : what the batch has to keep.
-    space : where points lie.
-    q : the number of points.
-    queued : points of the user's that come first, which keep the rules.
-    drafted : chooses a batch of so many points, in which parameters have one of the values given, for a share of what
-        it may cost.
+    Points that are ``queued`` come first, and keep the rules. ``drafted`` chooses a batch of so many points, in which
+    parameters have one of the values given, for a share of what it may cost.
     """
     if not rules.shared:
         return drafted({}, q, 1.0)
@@ -210,16 +203,9 @@ def cheaper_draft(
 ) -> D:
     """A batch of ``q`` points that costs no more than it may, where the one that the strategy would choose does.
 
-    Raises TooDear if even the cheapest points that were found cost more.
-
-    Parameters
-    ----------
-    rules : what the batch has to keep.
-    limited : the points that cost no more than some limit.
-    q : the number of points.
-    queued : points of the user's that come first.
-    anew : begins a draft, with a note for its provenance.
-    filled : goes on with a draft up to so many points, the new ones in a region.
+    Raises TooDear if even the cheapest points that were found cost more. Points that are ``queued`` come first.
+    ``anew`` begins a draft, with a note for its provenance; ``filled`` goes on with it up to so many points, the new
+    ones in a region.
     """
     assert rules.max_cost is not None
     spent, drafts = sum(rules.cost_of(params) for params in queued), list[D]()

@@ -33,7 +33,6 @@ class TimeLimited(Protocol):
         self, timeout: float | None, fn: Callable[..., Any], /, *args: Any, **options: Any
     ) -> Future[Any]:
         """Submit a call; its future raises ``TookTooLong`` if the call takes longer than ``timeout`` seconds."""
-        ...
 
 
 def opened(workers: Executor | Any) -> AbstractContextManager[Executor]:

@@ -43,6 +43,10 @@ __all__ = [
 class BelieverError(Exception):
     """The base class of every exception that this library raises on purpose."""
 
+    def __str__(self) -> str:
+        """The message alone; what else an error carries comes after it."""
+        return str(self.args[0]) if self.args else ""
+
 
 class InvalidInput(BelieverError, ValueError):
     """An argument breaks a rule. The message says the rule, what was passed, and what to do."""
@@ -60,9 +64,6 @@ class OtherSettings(InvalidInput):
     def __init__(self, message: str, lines: tuple[str, ...] = ()) -> None:
         super().__init__(message, lines)
         self.lines = lines
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class MissingCapability(BelieverError, TypeError):
@@ -105,9 +106,6 @@ class SpaceExhausted(BelieverError):
         super().__init__(message, left)
         self.left = left
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
 
 class NoPointFound(SpaceExhausted):
     """A space has infinitely many points, and among those that were tried none is allowed and new.
@@ -131,9 +129,6 @@ class TrialError(BelieverError):
     def __init__(self, message: str, trial_id: int | None = None) -> None:
         super().__init__(message, trial_id)
         self.trial_id = trial_id
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class NumericalError(BelieverError):
@@ -172,9 +167,6 @@ class JournalCorrupt(JournalError):
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message, line)
         self.line = line
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class JournalTooNew(JournalError):

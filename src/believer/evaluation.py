@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from believer.arrays import shown
 from believer.clusters import TimeLimited
-from believer.errors import BelieverError, EvaluationError, InvalidInput, TookTooLong, WorkerDied
-from believer.study.outcome import ONLY, Outcome, Value, outcome_of
+from believer.errors import BelieverError, EvaluationError, TookTooLong, WorkerDied
+from believer.study.outcome import Outcome, Value, outcome_of, refuse_names
 from believer.study.trials import Trial
 from believer.workers import LOOK_UP, error_text
 
@@ -63,8 +62,8 @@ def evaluate(f: Function, params: dict[str, Any], is_here: _Here | bool, by_name
     found: Outcome | Failure
     try:
         returned = f(params)
-        if isinstance(returned, Mapping) and not by_name and set(returned) != {ONLY}:
-            raise InvalidInput(f"a dict of numbers needs declared outcomes, outcomes={{...}}; got {shown(returned)}.")
+        if not by_name:
+            refuse_names(returned)
         outcome = outcome_of(returned, None, None)
         found = Failure(outcome) if isinstance(outcome, str) else outcome
     except BaseException as error:  # the user's function may raise anything; nearly all of it is a failed trial

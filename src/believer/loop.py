@@ -27,7 +27,7 @@ from believer.study.batch_rules import BatchRules, Shared
 from believer.study.events import Failed, Observed, Told
 from believer.study.journal import PathLike
 from believer.study.options import Options, said, with_options
-from believer.study.outcome import ONLY, Outcome, Value, aligned, outcome_of
+from believer.study.outcome import Outcome, Value, aligned, outcome_of, refuse_names
 from believer.study.settings import StudySettings
 from believer.study.trials import Batch, Trial, same_params
 from believer.workers import Workers, error_text
@@ -222,8 +222,8 @@ def _refuse_unknown(settings: StudySettings, points: list[Mapping[str, Any]], va
         raise InvalidInput(f"y0 must have one value for each point of x0; got {len(values)} and {len(points)}.")
     names, goals = None, settings.goals
     for value in values:
-        if goals.is_plain and isinstance(value, Mapping) and set(value) != {ONLY}:
-            raise InvalidInput(f"a dict of numbers needs declared outcomes, outcomes={{...}}; got {shown(value)}.")
+        if goals.is_plain:
+            refuse_names(value)
         outcome = outcome_of(value, None, None)
         if isinstance(outcome, Outcome):
             arranged = goals.arranged(goals.of_number(outcome))

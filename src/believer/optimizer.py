@@ -54,7 +54,7 @@ from believer.study.journal import Journal, is_begun, read_events, write_events
 from believer.study.ledger import Ledger
 from believer.study.models import ModelCache, verified_fit
 from believer.study.options import Options, documented, said, suggesting, with_options
-from believer.study.outcome import ONLY, Noise, Outcome, Value, aligned, copied, outcome_of
+from believer.study.outcome import Noise, Outcome, Value, aligned, copied, outcome_of, refuse_names
 from believer.study.recommend import Insight
 from believer.study.recommendation import Front, Recommendation
 from believer.study.settings import (
@@ -497,8 +497,8 @@ class Optimizer(Study):
         self, value: Value | None, noise: Noise | None, error: str | None, names: tuple[str, ...] | None = None
     ) -> Outcome | str:
         goals = self.settings.goals
-        if goals.is_plain and isinstance(value, Mapping) and set(value) != {ONLY}:
-            raise InvalidInput(f"a dict of numbers needs declared outcomes, outcomes={{...}}; got {shown(value)}.")
+        if goals.is_plain:
+            refuse_names(value)
         outcome, names = outcome_of(value, noise, error), self._ledger.objectives or names
         if isinstance(outcome, str):
             return outcome

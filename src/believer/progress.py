@@ -19,15 +19,12 @@ class Showing(Protocol):
 
     def show(self, done: int, note: str = "") -> None:
         """Show the progress, with ``note`` after it."""
-        ...
 
     def clear(self) -> None:
         """Make room for something else to be printed."""
-        ...
 
     def close(self) -> None:
         """The run is over."""
-        ...
 
 
 def following(total: int, wanted: bool, together: int) -> Showing:

@@ -187,15 +187,8 @@ def propose(
 
 
 def request_of(settings: StudySettings, history: History, q: int = 1, *, cache: ModelCache | None = None) -> Request:
-    """The request that a strategy would get for ``q`` points now; queued points and those of a design are left out.
-
-    Parameters
-    ----------
-    settings : of the study.
-    history : what happened to it so far; every output has a result.
-    q : how many points.
-    cache : models of earlier calls with the same settings.
-    """
+    """The request that a strategy would get for ``q`` points now, every output having a result; queued points and those
+    of a design are left out."""
     cache = ModelCache(settings) if cache is None else cache
     check_cache(cache, settings)
     outputs = tuple(cache.learned(history, place) for place in range(len(history.tables)))

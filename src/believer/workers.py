@@ -122,13 +122,7 @@ class Workers(Executor):
         return task.future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more work, and let the processes end when theirs is done.
-
-        Parameters
-        ----------
-        wait : until they have.
-        cancel_futures : leave out what has not begun.
-        """
+        """Take no more work, and let the processes end when theirs is done."""
         with self._lock:
             if cancel_futures:
                 with suppress(Empty):

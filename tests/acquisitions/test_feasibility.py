@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from believer.acquisitions import LogEI, PointwiseObjective
 from believer.acquisitions.feasibility import FAR, Feasible, Limits
-from believer.acquisitions.hypervolume import LogEHVI
+from believer.acquisitions.hypervolume import log_ehvi_on
+from believer.acquisitions.several import OnModels
 from believer.arrays import Array, frozen
 from believer.errors import InvalidInput
 from believer.maximize import Objective
@@ -128,8 +129,8 @@ def improvement() -> PointwiseObjective:
     return PointwiseObjective(LogEI(), model_of(0), 0.2)
 
 
-def hypervolume_improvement() -> LogEHVI:
-    return LogEHVI((model_of(0), model_of(1)), np.array([[0.4, 0.6], [0.6, 0.4]]), np.ones(2))
+def hypervolume_improvement() -> OnModels:
+    return log_ehvi_on((model_of(0), model_of(1)), np.array([[0.4, 0.6], [0.6, 0.4]]), np.ones(2))
 
 
 OBJECTIVES: list[Any] = [improvement, hypervolume_improvement, lambda: None]

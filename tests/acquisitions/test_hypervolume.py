@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from believer.acquisitions import LogEI
+from believer.acquisitions import LogEI, Pointwise
 from believer.acquisitions.hypervolume import (
-    LogEHVI,
+    Edges,
     boxes,
     front_of,
     hypervolume,
     inferred_reference,
-    log_ehvi,
+    log_ehvi_on,
     nondominated,
 )
 from believer.arrays import Array, frozen
@@ -35,6 +35,11 @@ every_k = pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
 TABLES = st.integers(1, 4).flatmap(
     lambda k: st.integers(0, 8).flatmap(lambda n: arrays(np.float64, (n, k), elements=st.integers(0, 4).map(float)))
 )
+
+
+def improvement(mean: Array, std: Array, lower: Array, upper: Array) -> Pointwise:
+    """log EHVI of predictions, by the corners of the boxes."""
+    return Edges(lower, upper).log_improvement(mean, std)
 
 
 def on_a_sphere(n: int, k: int, seed: int = 0) -> Array:
@@ -173,7 +178,7 @@ def test_values_are_those_of_many_digits(k: int, size: float, away: float) -> No
     """With points of the front from close together to far apart in deviations, and improvements of down to e^-1e6."""
     lower, upper = boxes(size * on_a_sphere(6, k), np.full(k, 1.1 * size))
     mean, std = predictions(3, k)
-    value = log_ehvi(away * std + size * mean, std, lower, upper).value
+    value = improvement(away * std + size * mean, std, lower, upper).value
     expected = [by_box(away * s + size * m, s, lower, upper) for m, s in zip(mean, std, strict=True)]
     np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-9)
 
@@ -181,7 +186,7 @@ def test_values_are_those_of_many_digits(k: int, size: float, away: float) -> No
 def test_an_improvement_that_is_no_number_has_a_logarithm() -> None:
     lower, upper = boxes(on_a_sphere(10, 2), np.full(2, 1.1))
     mean, std = np.array([[6.0, 5.0]]), np.array([[0.15, 0.2]])
-    value = float(log_ehvi(mean, std, lower, upper).value[0])
+    value = float(improvement(mean, std, lower, upper).value[0])
     assert value < math.log(1e-300)
     assert value == pytest.approx(by_box(mean[0], std[0], lower, upper), rel=1e-13)
 
@@ -198,9 +203,9 @@ def test_derivatives_are_central_differences(k: int, size: float) -> None:
     lower, upper = boxes(size * on_a_sphere(7, k), np.full(k, 1.1 * size))
     mean, std = predictions(30, k)
     mean[::3] += 12.0 * std[::3]
-    found = log_ehvi(mean, std, lower, upper)
-    by_mean = slopes(lambda mean: log_ehvi(mean, std, lower, upper).value, mean, 1e-5)
-    by_std = slopes(lambda std: log_ehvi(mean, std, lower, upper).value, std, 1e-6)
+    found = improvement(mean, std, lower, upper)
+    by_mean = slopes(lambda mean: improvement(mean, std, lower, upper).value, mean, 1e-5)
+    by_std = slopes(lambda std: improvement(mean, std, lower, upper).value, std, 1e-6)
     np.testing.assert_allclose(found.by_mean, by_mean, rtol=1e-4, atol=1e-7 + 1e-6 * np.abs(by_mean).max())
     np.testing.assert_allclose(found.by_std, by_std, rtol=1e-4, atol=1e-7 + 1e-6 * np.abs(by_std).max())
 
@@ -208,7 +213,7 @@ def test_derivatives_are_central_differences(k: int, size: float) -> None:
 @given(st.floats(-1e5, 1e5), st.floats(1e-9, 1e5), st.floats(-1e5, 1e5), st.floats(1e-9, 1e5))
 def test_everything_is_a_number_and_falls_with_every_mean(m: float, s: float, other: float, std: float) -> None:
     lower, upper = boxes(on_a_sphere(8, 2), np.full(2, 1.1))
-    found = log_ehvi(np.array([[m, other]]), np.array([[s, std]]), lower, upper)
+    found = improvement(np.array([[m, other]]), np.array([[s, std]]), lower, upper)
     assert np.isfinite(found.value).all()
     assert np.isfinite(found.by_mean).all()
     assert np.isfinite(found.by_std).all()
@@ -218,7 +223,7 @@ def test_everything_is_a_number_and_falls_with_every_mean(m: float, s: float, ot
 def test_of_one_objective_it_is_the_expected_improvement() -> None:
     mean, std = predictions(50, 1)
     lower, upper = boxes(np.array([[0.4], [0.2], [0.9]]), np.array([1.0]))
-    found, alone = log_ehvi(mean, std, lower, upper), LogEI().pointwise(mean[:, 0], std[:, 0], 0.2)
+    found, alone = improvement(mean, std, lower, upper), LogEI().pointwise(mean[:, 0], std[:, 0], 0.2)
     np.testing.assert_allclose(found.value, alone.value, rtol=1e-13)
     np.testing.assert_allclose(found.by_mean[:, 0], alone.by_mean, rtol=1e-12)
     np.testing.assert_allclose(found.by_std[:, 0], alone.by_std, rtol=1e-12)
@@ -230,12 +235,12 @@ def test_beside_an_objective_that_is_sure_it_is_the_expected_improvement_times_a
     mean, std = predictions(20, 2)
     mean[:, 1], std[:, 1] = constant, 1e-12
     expected = LogEI().pointwise(mean[:, 0], std[:, 0], 0.3).value + math.log(1.0 - constant)
-    np.testing.assert_allclose(log_ehvi(mean, std, lower, upper).value, expected, rtol=1e-10)
+    np.testing.assert_allclose(improvement(mean, std, lower, upper).value, expected, rtol=1e-10)
 
 
 def test_an_objective_that_is_surely_beyond_the_reference_leaves_a_slope_back_to_it() -> None:
     lower, upper = boxes(np.array([[0.3, 0.3]]), np.array([1.0, 1.0]))
-    found = log_ehvi(np.array([[0.0, 2.0]]), np.array([[0.1, 1e-6]]), lower, upper)
+    found = improvement(np.array([[0.0, 2.0]]), np.array([[0.1, 1e-6]]), lower, upper)
     assert -1e12 < found.value[0] < -1e11
     assert found.by_mean[0, 1] < -1e5
     assert found.by_std[0, 1] > 1e5
@@ -245,10 +250,10 @@ def test_an_objective_that_is_surely_beyond_the_reference_leaves_a_slope_back_to
 def test_the_order_of_objectives_does_not_matter(k: int) -> None:
     front, reference = on_a_sphere(12, k), np.linspace(1.05, 1.2, k)
     mean, std = predictions(20, k)
-    usual = log_ehvi(mean, std, *boxes(front, reference))
+    usual = improvement(mean, std, *boxes(front, reference))
     for order in permutations(range(k)):
         p = list(order)
-        other = log_ehvi(mean[:, p], std[:, p], *boxes(front[:, p], reference[p]))
+        other = improvement(mean[:, p], std[:, p], *boxes(front[:, p], reference[p]))
         np.testing.assert_allclose(other.value, usual.value, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(other.by_mean, usual.by_mean[:, p], rtol=1e-8, atol=1e-10)
 
@@ -258,7 +263,7 @@ def test_units_add_the_logarithm_of_their_factors(k: int) -> None:
     front, reference = on_a_sphere(12, k), np.full(k, 1.1)
     mean, std = predictions(20, k)
     unit = np.array([1e-9, 1e7, 3.0])[:k]
-    usual, other = (log_ehvi(u * mean, u * std, *boxes(u * front, u * reference)) for u in (np.ones(k), unit))
+    usual, other = (improvement(u * mean, u * std, *boxes(u * front, u * reference)) for u in (np.ones(k), unit))
     np.testing.assert_allclose(other.value, usual.value + np.log(unit).sum(), rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(other.by_std * unit, usual.by_std, rtol=1e-8, atol=1e-10)
 
@@ -267,19 +272,19 @@ def test_points_that_are_dominated_or_beyond_the_reference_do_not_matter() -> No
     front, reference = on_a_sphere(12, 3), np.full(3, 1.1)
     more = np.vstack([front + 0.01, front, front, [[0.0, 0.0, 1.2]]])
     mean, std = predictions(20, 3)
-    usual, other = (log_ehvi(mean, std, *boxes(Y, reference)).value for Y in (front, more))
+    usual, other = (improvement(mean, std, *boxes(Y, reference)).value for Y in (front, more))
     np.testing.assert_allclose(other, usual, rtol=1e-12)
 
 
 def test_many_points_give_what_each_gives_alone() -> None:
     lower, upper = boxes(on_a_sphere(20, 3), np.full(3, 1.1))
     mean, std = predictions(500, 3)
-    together = log_ehvi(mean, std, lower, upper)
+    together = improvement(mean, std, lower, upper)
     for i in range(0, 500, 83):
-        alone = log_ehvi(mean[i : i + 1], std[i : i + 1], lower, upper)
+        alone = improvement(mean[i : i + 1], std[i : i + 1], lower, upper)
         assert together.value[i] == pytest.approx(alone.value[0], rel=1e-13)
         np.testing.assert_allclose(together.by_mean[i], alone.by_mean[0], rtol=1e-12)
-    assert log_ehvi(mean[:0], std[:0], lower, upper).value.shape == (0,)
+    assert improvement(mean[:0], std[:0], lower, upper).value.shape == (0,)
 
 
 # On models
@@ -294,7 +299,7 @@ def models_of(k: int, d: int = 2) -> tuple[GPModel, ...]:
 @pytest.mark.both_backends
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_gradients_on_models_are_central_differences(k: int) -> None:
-    objective = LogEHVI(models_of(k), on_a_sphere(8, k), np.full(k, 1.1))
+    objective = log_ehvi_on(models_of(k), on_a_sphere(8, k), np.full(k, 1.1))
     assert objective.has_gradient
     X = np.random.default_rng(3).random((12, 2))
     value, gradient = objective.value_with_gradient(X)
@@ -304,7 +309,7 @@ def test_gradients_on_models_are_central_differences(k: int) -> None:
 
 
 def test_an_objective_survives_pickling() -> None:
-    objective = LogEHVI(models_of(2), on_a_sphere(8, 2), np.full(2, 1.1))
+    objective = log_ehvi_on(models_of(2), on_a_sphere(8, 2), np.full(2, 1.1))
     X = np.random.default_rng(3).random((5, 2))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(objective)).value(X), objective.value(X))
 
@@ -317,7 +322,7 @@ class Flat:
 
 
 def test_a_model_without_gradients_leaves_none() -> None:
-    objective = LogEHVI((Flat(), *models_of(1)), np.zeros((0, 2)), np.ones(2))
+    objective = log_ehvi_on((Flat(), *models_of(1)), np.zeros((0, 2)), np.ones(2))
     assert not objective.has_gradient
     assert objective.value(np.zeros((3, 2))).shape == (3,)
 
@@ -332,12 +337,12 @@ def test_a_model_without_gradients_leaves_none() -> None:
 )
 def test_what_does_not_fit_the_models_is_refused(front: Array, reference: Array, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
-        LogEHVI(models_of(2), front, reference)
+        log_ehvi_on(models_of(2), front, reference)
 
 
 @pytest.mark.parametrize("tiny", [5e-324, 1e-310, 1e-20])
 def test_boxes_so_narrow_that_nothing_is_left_of_them_are_no_error(tiny: float) -> None:
     lower, upper = boxes(np.array([[0.3, -tiny], [0.2, 0.0], [0.5, -1.0]]), np.array([1.0, 0.5]))
     for std in (1e-9, 1.0, 1e3):
-        found = log_ehvi(np.array([[0.1, 0.2], [0.4, -0.5]]), np.full((2, 2), std), lower, upper)
+        found = improvement(np.array([[0.1, 0.2], [0.4, -0.5]]), np.full((2, 2), std), lower, upper)
         assert np.isfinite([*found.value, *found.by_mean.ravel(), *found.by_std.ravel()]).all()

@@ -14,7 +14,7 @@ from scipy.special import log_ndtr
 from believer.acquisitions import LogEI
 from believer.acquisitions.scalarization import (
     Chebyshev,
-    LogScalarizedEI,
+    log_scalarized_ei_on,
     log_scalarized_improvement,
     random_weights,
 )
@@ -201,7 +201,7 @@ def models_of(k: int) -> tuple[GPModel, ...]:
 @pytest.mark.both_backends
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_gradients_on_models_are_central_differences(k: int) -> None:
-    objective = LogScalarizedEI(models_of(k), Chebyshev(np.full(k, 1.0 / k), np.zeros(k), np.ones(k)), 0.2)
+    objective = log_scalarized_ei_on(models_of(k), Chebyshev(np.full(k, 1.0 / k), np.zeros(k), np.ones(k)), 0.2)
     assert objective.has_gradient
     X = np.random.default_rng(3).random((12, 2))
     value, gradient = objective.value_with_gradient(X)
@@ -212,6 +212,6 @@ def test_gradients_on_models_are_central_differences(k: int) -> None:
 
 def test_every_weight_needs_a_model() -> None:
     with pytest.raises(InvalidInput, match="a model for each weight"):
-        LogScalarizedEI(models_of(2), weighed(3), 0.0)
+        log_scalarized_ei_on(models_of(2), weighed(3), 0.0)
     with pytest.raises(InvalidInput, match="best must be a finite number"):
-        LogScalarizedEI(models_of(2), weighed(2), math.nan)
+        log_scalarized_ei_on(models_of(2), weighed(2), math.nan)

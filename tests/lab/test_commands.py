@@ -226,7 +226,7 @@ def test_parameters_are_fixed_or_shared_in_a_batch(folder: Path) -> None:
     assert run("ask", "6", "--shared", "temperature=2").code == 0
     assert len({row[5] for row in cells(folder / "batch-002.csv")[1:]}) <= 2
     for arguments, words in (
-        (["--shared", "temprature"], "shared must name parameters among.*did you mean 'temperature'"),
+        (["--shared", "temprature"], "shared must name parameters; .*did you mean 'temperature'"),
         (["--shared", "temperature=x"], "a name and a number of values"),
         (
             ["--shared", "temperature=90"],

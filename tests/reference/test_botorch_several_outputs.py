@@ -11,7 +11,7 @@ from each import each
 
 from believer.acquisitions import LogEI
 from believer.acquisitions.feasibility import Limits
-from believer.acquisitions.hypervolume import boxes, hypervolume, log_ehvi
+from believer.acquisitions.hypervolume import Edges, boxes, hypervolume
 from believer.acquisitions.joint_improvement import JointImprovement, Softness
 from believer.acquisitions.joint_limit import JointLimit
 from believer.arrays import Array, frozen
@@ -67,7 +67,7 @@ def test_expected_hypervolume_improvements_are_those_of_botorch(k: int, n: int) 
     criterion = ExpectedHypervolumeImprovement(predicting(-m, s), (-reference).tolist(), partitioning)
     value = criterion(torch.zeros(25, 1, 1, dtype=torch.double)).log()
     value.sum().backward()
-    found = log_ehvi(mean, std, *boxes(front, reference))
+    found = Edges(*boxes(front, reference)).log_improvement(mean, std)
     # BoTorch does without logarithms, so that improvements below e^-20 are differences of rounded numbers there.
     judged = found.value > -20.0
     assert judged.sum() >= 20

@@ -41,23 +41,19 @@ class Member(Protocol):
 
     def ask(self, q: int) -> Array:
         """``q`` points (q, d) of the encoded cube."""
-        ...
 
     def tell(self, X: Array, y: Array) -> None:
         """The values ``y`` (q,) of the points ``X`` (q, d) of one ask, NaN where the evaluation failed.
 
         Asks are answered in any order in an asynchronous race, at once in others.
         """
-        ...
 
     @property
     def verdict(self) -> Verdict | None:
         """The verdict on the last batch, if the member gives one."""
-        ...
 
     def recommend(self) -> Array | None:
         """The point (d,) that the member recommends now; None if it recommends none."""
-        ...
 
 
 class Ours:

@@ -43,14 +43,12 @@ class Peer(Protocol):
 
     def ask(self, q: int) -> Array:
         """Propose ``q`` points of the space, (q, d), encoded."""
-        ...
 
     def tell(self, X: Array, y: Array) -> None:
         """Report the values ``y`` (q,) of the points ``X`` (q, d) of the last ``ask``.
 
         An asynchronous peer takes those of any asks, a few at a time.
         """
-        ...
 
 
 class BoTorch:

@@ -12,11 +12,7 @@ from believer.acquisitions.pointwise import PointwiseAcquisition, PointwiseObjec
 from believer.acquisitions.tradeoff import EHVI, Scalarized
 
 if TYPE_CHECKING:
-    from believer.acquisitions.feasibility import Feasible, Limits
-    from believer.acquisitions.hypervolume import LogEHVI
     from believer.acquisitions.joint_improvement import JointImprovement
-    from believer.acquisitions.joint_limit import JointLimit
-    from believer.acquisitions.scalarization import Chebyshev, LogScalarizedEI
 
 ACQUISITIONS: dict[str, Acquisition] = {
     "LogEI": LogEI(),
@@ -36,14 +32,8 @@ __all__ = [
     "UCB",
     "Acquisition",
     "Bindable",
-    "Chebyshev",
-    "Feasible",
     "JointImprovement",
-    "JointLimit",
-    "Limits",
-    "LogEHVI",
     "LogEI",
-    "LogScalarizedEI",
     "PerPoint",
     "Pointwise",
     "PointwiseAcquisition",
@@ -55,13 +45,4 @@ __all__ = [
     "objective_on",
 ]
 
-__getattr__ = loader(
-    __name__,
-    {
-        **dict.fromkeys(("Feasible", "Limits"), "feasibility"),
-        **dict.fromkeys(("Chebyshev", "LogScalarizedEI"), "scalarization"),
-        "JointImprovement": "joint_improvement",
-        "JointLimit": "joint_limit",
-        "LogEHVI": "hypervolume",
-    },
-)
+__getattr__ = loader(__name__, {"JointImprovement": "joint_improvement"})

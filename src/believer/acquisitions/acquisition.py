@@ -24,8 +24,7 @@ class Pointwise:
     Parameters
     ----------
     value : α, (m,).
-    by_mean : ∂α/∂μ, (m,).
-    by_std : ∂α/∂σ, (m,).
+    by_mean, by_std : ∂α/∂μ and ∂α/∂σ, (m,) each; (m, k) of k outputs.
     """
 
     value: Array
@@ -43,14 +42,12 @@ class View:
     incumbent : f⁺, the value to beat.
     data : the real results; None if there are none.
     lies : the pseudo-observations on which the model is conditioned as well, pending points first.
-    outputs : the models of further outputs, conditioned in the same way.
     """
 
     model: Model
     incumbent: float
     data: Data | None = None
     lies: Data | None = None
-    outputs: tuple[Model, ...] = ()
 
 
 @runtime_checkable
@@ -60,11 +57,9 @@ class ByPredictions(Protocol):
     @property
     def models(self) -> tuple[Model, ...]:
         """The models whose predictions it uses; empty if it is not such a function after all."""
-        ...
 
     def of(self, at: tuple[Prediction, ...]) -> Array:
         """Values (m,) at points where the models predict ``at``, one entry for each, in their order."""
-        ...
 
 
 @runtime_checkable
@@ -73,7 +68,6 @@ class PerPoint(Protocol):
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α and its derivatives where the model predicts ``mean`` and ``std`` (m,); ``incumbent`` is f⁺."""
-        ...
 
 
 @runtime_checkable
@@ -82,7 +76,6 @@ class Bindable(Protocol):
 
     def on(self, view: View) -> Objective:
         """The objective that a maximizer maximizes."""
-        ...
 
 
 @runtime_checkable
@@ -101,7 +94,6 @@ class Several(Protocol):
         reference : the point (k,) from which hypervolumes are measured.
         rng : of the trial that gets the point.
         """
-        ...
 
 
 Acquisition: TypeAlias = PerPoint | Bindable | Several

@@ -57,12 +57,8 @@ class Limits:
         return mask
 
     def near(self, center: float, spread: float) -> Limits:
-        """Limits that say the same of all results: one ``FAR`` from them never binds, or is hopeless wherever it lies.
-
-        Parameters
-        ----------
-        center, spread : mean and standard deviation of results.
-        """
+        """Limits that say the same of all results, of mean ``center`` and standard deviation ``spread``: one ``FAR``
+        from them never binds, or is hopeless wherever it lies."""
         least, most = center - FAR * spread, center + FAR * spread
         return Limits(
             -np.inf if self.low < least else min(self.low, most), np.inf if self.high > most else max(self.high, least)
@@ -90,7 +86,7 @@ class Feasible:
 
     Parameters
     ----------
-    objective : log α, the logarithm of something expected: LogEI or LogEHVI on models. None as long as nothing feasible
+    objective : log α, the logarithm of something expected: LogEI or EHVI on models. None as long as nothing feasible
         is known: then the most likely feasible point is best.
     limits : models of outputs, each with its limits.
     """

@@ -21,15 +21,15 @@ known in closed form for any k ([Emmerich2011], [Yang2019]; [Daulton2020] take t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from believer.acquisitions.several import OfSeveral, differentiable, gradient_on, in_parts, value_of, value_on
+from believer.acquisitions.acquisition import Pointwise
+from believer.acquisitions.several import OnModels, in_parts
 from believer.arrays import Array, BoolArray, IntArray, as_points, as_values, frozen
 from believer.numerics.intervals import log_integral, uses_integral
 from believer.numerics.special import log_h
-from believer.surrogates.protocols import Model, Prediction
+from believer.surrogates.protocols import Model
 
 _AT_ONCE = 1 << 13
 
@@ -38,12 +38,7 @@ _MARGIN, AMONG = 0.1, 1.0
 
 
 def nondominated(Y: Array) -> BoolArray:
-    """A mask (n,) of the rows of ``Y`` (n, k) that no other row dominates; of equal rows, the first counts.  O(K n k).
-
-    Parameters
-    ----------
-    Y : objectives, to be minimized.
-    """
+    """A mask (n,) of the rows of ``Y`` (n, k) that no other dominates; of equal rows, the first counts.  O(K n k)."""
     found = np.zeros(len(Y), dtype=bool)
     # Who dominates a row comes before it in this order, and of equal rows the first does.
     left = np.lexsort(Y.T[::-1])
@@ -54,12 +49,7 @@ def nondominated(Y: Array) -> BoolArray:
 
 
 def front_of(Y: Array) -> Array:
-    """The rows of ``Y`` (n, k) that no other is as good as in every objective, (K, k).
-
-    Parameters
-    ----------
-    Y : objectives, to be minimized.
-    """
+    """The rows of ``Y`` (n, k) that no other is as good as in every objective, (K, k)."""
     return Y[nondominated(Y)]
 
 
@@ -85,12 +75,8 @@ def inferred_reference(front: Array, results: Array) -> Array:
 def boxes(front: Array, reference: Array) -> tuple[Array, Array]:
     """Disjoint boxes (c, k), lower and upper corners, of all that is below the reference and not dominated.
 
-    Of two objectives c = K + 1, of three c ≤ 2 K + 1.
-
-    Parameters
-    ----------
-    front : points (K, k), of which those that are not below the reference take no part; there may be none.
-    reference : r, (k,).
+    Of two objectives c = K + 1, of three c ≤ 2 K + 1. Points of ``front`` (K, k) that are not below the reference (k,)
+    take no part.
     """
     lower, upper, _ = _swept(front, reference)
     return lower, upper
@@ -196,12 +182,12 @@ class Edges:
             object.__setattr__(self, name, np.stack(places, axis=1))
         object.__setattr__(self, "values", values)
 
-    def log_improvement(self, mean: Array, std: Array) -> OfSeveral:
+    def log_improvement(self, mean: Array, std: Array) -> Pointwise:
         """log Σ_boxes Π_j (H_j(u_j) - H_j(l_j)) of ``mean`` and ``std`` (m, k), and its derivatives.  O(m c k)."""
         rows = max(1, _AT_ONCE // self.begins.size)
         return in_parts(self._log_improvement, mean, std, rows)
 
-    def _log_improvement(self, mean: Array, std: Array) -> OfSeveral:
+    def _log_improvement(self, mean: Array, std: Array) -> Pointwise:
         m, (c, k) = len(mean), self.begins.shape
         logs, kept = np.zeros((m, c)), np.ones((m, c))
         by_means, by_stds = np.empty((k, m, c)), np.empty((k, m, c))
@@ -217,7 +203,7 @@ class Edges:
         weights /= total
         value = (most + np.log(total))[:, 0] + np.log(std).sum(axis=1)
         by_mean, by_std = (np.einsum("mc,kmc->mk", weights, by) / std for by in (by_means, by_stds))
-        return OfSeveral(value, by_mean, by_std)
+        return Pointwise(value, by_mean, by_std)
 
     def _side(self, j: int, mean: Array, std: Array) -> tuple[Array, Array, Array, Array]:
         """Boxes' sides in objective j, (m, c) each: log h at the end; the share of it that the side has; σ ∂/∂μ and
@@ -247,59 +233,11 @@ class Edges:
         return top, share, by_mean, by_std
 
 
-def log_ehvi(mean: Array, std: Array, lower: Array, upper: Array) -> OfSeveral:
-    """log of the expected hypervolume improvement and its derivatives by mean and std, at m points.  O(m c k).
+def log_ehvi_on(models: tuple[Model, ...], front: Array, reference: Array) -> OnModels:
+    """log of the expected hypervolume improvement on k independent ``models``, one for each objective.
 
-    Accurate where the improvement itself is no number any more.
-
-    Parameters
-    ----------
-    mean, std : independent predictions of the objectives, (m, k) each.
-    lower, upper : corners of the boxes of :func:`boxes`, (c, k) each.
+    Points of ``front`` (K, k) that are dominated, or not below the ``reference`` (k,), take no part.
     """
-    return Edges(lower, upper).log_improvement(mean, std)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LogEHVI:
-    """log of the expected hypervolume improvement on models: what a maximizer maximizes.
-
-    Parameters
-    ----------
-    models : one for each objective, k of them, independent of each other.
-    front : the points to improve on, (K, k); those that are dominated or not below the reference take no part.
-    reference : r, (k,).
-    """
-
-    models: tuple[Model, ...]
-    front: Array
-    reference: Array
-    _edges: Edges = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        k = len(self.models)
-        reference = as_values(self.reference, k, "reference")
-        object.__setattr__(self, "front", frozen(as_points(self.front, k, "front")))
-        object.__setattr__(self, "reference", frozen(reference))
-        object.__setattr__(self, "_edges", Edges(*boxes(self.front, self.reference)))
-
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        """Without the boxes, which are made again."""
-        return type(self), (self.models, self.front, self.reference)
-
-    @property
-    def has_gradient(self) -> bool:
-        """Whether all models give gradients."""
-        return differentiable(self.models)
-
-    def value(self, X: Array) -> Array:
-        """log EHVI (m,) at ``X`` (m, d)."""
-        return value_on(self.models, self._edges.log_improvement, X)
-
-    def of(self, at: tuple[Prediction, ...]) -> Array:
-        """The acquisition values (m,) at points where the models predict ``at``."""
-        return value_of(self._edges.log_improvement, at)
-
-    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
-        """log EHVI (m,) and its derivatives by x (m, d) at ``X`` (m, d); needs models with gradients."""
-        return gradient_on(self.models, self._edges.log_improvement, X)
+    k = len(models)
+    below = frozen(as_values(reference, k, "reference"))
+    return OnModels(models, Edges(*boxes(as_points(front, k, "front"), below)).log_improvement)

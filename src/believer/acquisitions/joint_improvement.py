@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from typing import ClassVar
 
 import numpy as np
 
@@ -79,11 +80,7 @@ class JointImprovement:
     softness: Softness | None = None
     unit: float = 1.0
     limits: tuple[JointLimit, ...] = ()
-
-    @property
-    def has_gradient(self) -> bool:
-        """Always."""
-        return True
+    has_gradient: ClassVar[bool] = True
 
     def value(self, X: Array) -> Array:
         """The value (b,) of each row of ``X`` (b, q·d).  O(b S m²), and what the model's posterior costs."""

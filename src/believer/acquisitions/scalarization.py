@@ -21,15 +21,17 @@ where it has fallen by half, make it smooth within each.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import erfcx, ndtr
 
-from believer.acquisitions.several import OfSeveral, differentiable, gradient_on, in_parts, value_of, value_on
+from believer.acquisitions.acquisition import Pointwise
+from believer.acquisitions.several import OnModels, in_parts
 from believer.arrays import LARGEST, Array, as_values, finite, frozen, shown
 from believer.errors import InvalidInput
 from believer.numerics.special import log_cdf
-from believer.surrogates.protocols import Model, Prediction
+from believer.surrogates.protocols import Model
 
 _AT_ONCE = 1 << 16
 
@@ -85,20 +87,14 @@ class Chebyshev:
 
 
 def random_weights(k: int, rng: np.random.Generator) -> Array:
-    """Weights (k,) that are above zero and sum to one, uniform among all such.
-
-    Parameters
-    ----------
-    k : how many.
-    rng : the source of random numbers.
-    """
+    """Weights (k,) that are above zero and sum to one, uniform among all such."""
     # Spacings of a Poisson process; the least double instead of a zero, which has no weight to speak of either.
     shares = np.maximum(rng.standard_exponential(k), np.finfo(np.float64).tiny)
     weights: Array = shares / shares.sum()
     return weights
 
 
-def log_scalarized_improvement(mean: Array, std: Array, scalarization: Chebyshev, best: float) -> OfSeveral:
+def log_scalarized_improvement(mean: Array, std: Array, scalarization: Chebyshev, best: float) -> Pointwise:
     """log E (s⁺ - s(Y))⁺ at m points, with its derivatives by mean and std.  O(m k²), and accurate to 1e-8.
 
     Parameters
@@ -110,14 +106,14 @@ def log_scalarized_improvement(mean: Array, std: Array, scalarization: Chebyshev
     per_unit = scalarization.scale / scalarization.weights
     edge = scalarization.ideal + best * per_unit
 
-    def formula(mean: Array, std: Array) -> OfSeveral:
+    def formula(mean: Array, std: Array) -> Pointwise:
         return _log_integral((edge - mean) / std, per_unit / std, std)
 
     k = len(edge)
     return in_parts(formula, mean, std, max(1, _AT_ONCE // (2 * k * (k + 1) * len(_NODES))))
 
 
-def _log_integral(z: Array, rate: Array, std: Array) -> OfSeveral:
+def _log_integral(z: Array, rate: Array, std: Array) -> Pointwise:
     """log ∫ F(t) dt, and its derivatives by means and stds."""
     nodes, weights = _panels(z, rate)
     start, first = z.T[:, :, None], np.where(z < 0.0, 0.5 * erfcx(_SQRT_HALF * np.abs(z)), ndtr(z)).T[:, :, None]
@@ -136,7 +132,7 @@ def _log_integral(z: Array, rate: Array, std: Array) -> OfSeveral:
     ratio = _SQRT_2_OVER_PI * np.where(at < 0.0, 1.0 / scaled, 0.5 * bell / mass)
     by_mean = -np.einsum("kmn,mn->mk", ratio, weights) / std
     by_std = -np.einsum("kmn,mn->mk", ratio * at, weights) / std
-    return OfSeveral(value, by_mean, by_std)
+    return Pointwise(value, by_mean, by_std)
 
 
 def _panels(z: Array, rate: Array) -> tuple[Array, Array]:
@@ -170,44 +166,9 @@ def _end(z: Array, rate: Array) -> Array:
     return end
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LogScalarizedEI:
-    """log E (s⁺ - s(Y(x)))⁺ on models: what a maximizer maximizes.
-
-    Parameters
-    ----------
-    models : one for each objective, k of them, independent of each other.
-    scalarization : s, of k objectives.
-    best : s⁺, the value to beat.
-    """
-
-    models: tuple[Model, ...]
-    scalarization: Chebyshev
-    best: float
-
-    def __post_init__(self) -> None:
-        if len(self.models) != len(self.scalarization.weights):
-            raise InvalidInput(
-                f"a model for each weight is needed; got {len(self.models)} and {len(self.scalarization.weights)}."
-            )
-        finite(self.best, "best", LARGEST)
-
-    @property
-    def has_gradient(self) -> bool:
-        """Whether all models give gradients."""
-        return differentiable(self.models)
-
-    def value(self, X: Array) -> Array:
-        """The logarithm (m,) at ``X`` (m, d)."""
-        return value_on(self.models, self._formula, X)
-
-    def of(self, at: tuple[Prediction, ...]) -> Array:
-        """The acquisition values (m,) at points where the models predict ``at``."""
-        return value_of(self._formula, at)
-
-    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
-        """The logarithm (m,) and its derivatives by x (m, d) at ``X`` (m, d); needs models with gradients."""
-        return gradient_on(self.models, self._formula, X)
-
-    def _formula(self, mean: Array, std: Array) -> OfSeveral:
-        return log_scalarized_improvement(mean, std, self.scalarization, self.best)
+def log_scalarized_ei_on(models: tuple[Model, ...], scalarization: Chebyshev, best: float) -> OnModels:
+    """log E (s⁺ - s(Y(x)))⁺ on k independent ``models``, one for each objective; ``best`` is s⁺."""
+    if len(models) != len(scalarization.weights):
+        raise InvalidInput(f"a model for each weight is needed; got {len(models)} and {len(scalarization.weights)}.")
+    best = finite(best, "best", LARGEST)
+    return OnModels(models, partial(log_scalarized_improvement, scalarization=scalarization, best=best))

@@ -2,68 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 import numpy as np
 
+from believer.acquisitions.acquisition import Pointwise
 from believer.arrays import Array
 from believer.capabilities import has
-from believer.surrogates.protocols import Differentiable, Model, Prediction
+from believer.surrogates.protocols import Differentiable, Model, Prediction, PredictionGradient
+
+Formula: TypeAlias = Callable[[Array, Array], Pointwise]
+"""α (m,) of means and stds, (m, k) each, and its derivatives by them, (m, k) each as well."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OfSeveral:
-    """Values of an acquisition function of k outputs at m points, with their derivatives.
+class OnModels:
+    """An acquisition function of k outputs on their models: what a maximizer maximizes.
 
     Parameters
     ----------
-    value : α, (m,).
-    by_mean : ∂α/∂μ, (m, k).
-    by_std : ∂α/∂σ, (m, k).
+    models : one for each output, independent of each other.
+    formula : α of what they predict.
     """
 
-    value: Array
-    by_mean: Array
-    by_std: Array
+    models: tuple[Model, ...]
+    formula: Formula
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether all models give gradients."""
+        return all(has(model, Differentiable) for model in self.models)
+
+    def value(self, X: Array) -> Array:
+        """α (m,) at ``X`` (m, d)."""
+        return self.of(tuple([model.predict(X) for model in self.models]))
+
+    def of(self, at: tuple[Prediction, ...]) -> Array:
+        """α (m,) where the models predict ``at``."""
+        return self.formula(*_side_by_side(at)).value
+
+    def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """α (m,) and ∂α/∂x (m, d) at ``X`` (m, d); needs models with gradients."""
+        at = [cast(Differentiable, model).predict_with_gradient(X) for model in self.models]
+        found = self.formula(*_side_by_side(at))
+        slope = np.zeros(X.shape)
+        for j, p in enumerate(at):
+            slope += found.by_mean[:, j, None] * p.mean_gradient + found.by_std[:, j, None] * p.std_gradient
+        return found.value, slope
 
 
-Formula: TypeAlias = Callable[[Array, Array], OfSeveral]
-"""α of means and stds, (m, k) each."""
+def _side_by_side(at: Sequence[Prediction | PredictionGradient]) -> tuple[Array, Array]:
+    """Means and stds (m, k) of k predictions."""
+    return np.stack([p.mean for p in at], axis=1), np.stack([p.std for p in at], axis=1)
 
 
-def differentiable(models: tuple[Model, ...]) -> bool:
-    """Whether all ``models`` give gradients."""
-    return all(has(model, Differentiable) for model in models)
-
-
-def value_on(models: tuple[Model, ...], formula: Formula, X: Array) -> Array:
-    """α (m,) of the ``formula`` on k ``models`` at ``X`` (m, d)."""
-    return value_of(formula, tuple([model.predict(X) for model in models]))
-
-
-def value_of(formula: Formula, at: tuple[Prediction, ...]) -> Array:
-    """α (m,) of the ``formula`` where k models predict ``at``."""
-    return formula(np.stack([p.mean for p in at], axis=1), np.stack([p.std for p in at], axis=1)).value
-
-
-def gradient_on(models: tuple[Model, ...], formula: Formula, X: Array) -> tuple[Array, Array]:
-    """α (m,) and ∂α/∂x (m, d) of the ``formula`` on k ``models``, all with gradients, at ``X`` (m, d)."""
-    at = [cast(Differentiable, model).predict_with_gradient(X) for model in models]
-    found = formula(np.stack([p.mean for p in at], axis=1), np.stack([p.std for p in at], axis=1))
-    slope = np.zeros(X.shape)
-    for j, p in enumerate(at):
-        slope += found.by_mean[:, j, None] * p.mean_gradient + found.by_std[:, j, None] * p.std_gradient
-    return found.value, slope
-
-
-def in_parts(formula: Formula, mean: Array, std: Array, rows: int) -> OfSeveral:
+def in_parts(formula: Formula, mean: Array, std: Array, rows: int) -> Pointwise:
     """The ``formula`` of ``mean`` and ``std`` (m, k), ``rows`` points at once: so much memory and no more."""
     if len(mean) <= rows:
         return formula(mean, std)
     parts = [formula(mean[i : i + rows], std[i : i + rows]) for i in range(0, len(mean), rows)]
-    return OfSeveral(
+    return Pointwise(
         np.concatenate([part.value for part in parts]),
         np.concatenate([part.by_mean for part in parts]),
         np.concatenate([part.by_std for part in parts]),

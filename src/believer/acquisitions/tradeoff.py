@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from believer.acquisitions.hypervolume import LogEHVI
-from believer.acquisitions.scalarization import Chebyshev, LogScalarizedEI, random_weights
+from believer.acquisitions.hypervolume import log_ehvi_on
+from believer.acquisitions.scalarization import Chebyshev, log_scalarized_ei_on, random_weights
 from believer.arrays import Array
 from believer.maximize import Objective
 from believer.surrogates.protocols import Model
@@ -21,7 +21,7 @@ class EHVI:
         self, models: tuple[Model, ...], front: Array, reference: Array, rng: np.random.Generator
     ) -> Objective:
         """log EHVI of ``models`` beyond ``front`` (m, k), up to ``reference`` (k,); ``rng`` plays no part."""
-        return LogEHVI(models, front, reference)
+        return log_ehvi_on(models, front, reference)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,4 +40,4 @@ class Scalarized:
         ideal = front.min(axis=0)
         scale = np.where(reference > ideal, reference - ideal, 1.0)
         way = Chebyshev(random_weights(len(models), rng), ideal, scale)
-        return LogScalarizedEI(models, way, float(way.of(front).min()))
+        return log_scalarized_ei_on(models, way, float(way.of(front).min()))

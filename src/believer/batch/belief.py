@@ -81,13 +81,7 @@ class Belief:
 
     @staticmethod
     def of(strategy: PseudoObservations, request: Request) -> Belief:
-        """The models of a request, before the first lie.
-
-        Parameters
-        ----------
-        strategy : says what lies are.
-        request : what it was asked.
-        """
+        """The models of a ``request``, before the first lie of a ``strategy``."""
         return Belief(strategy, tuple([Part.of(learned) for learned in request.outputs]), request.region)
 
     def with_candidates(self, request: Request) -> Belief:
@@ -193,14 +187,8 @@ class Belief:
         return told
 
     def with_lie(self, request: Request, trial: int, x: Array) -> Belief:
-        """[paper] Algorithm 1, lines 6-7 and 3, for every output: lie about a point and update the models.
-
-        Parameters
-        ----------
-        request : what the strategy was asked.
-        trial : the id of the trial that got the point.
-        x : the point, (d,).
-        """
+        """[paper] Algorithm 1, lines 6-7 and 3, for every output of a ``request``: lie about ``x`` (d,), the point of a
+        ``trial``, and update the models."""
         return self._with(request, trial, x, [True] * len(self.parts))
 
     def _with(self, request: Request, trial: int, x: Array, lacking: list[bool]) -> Belief:

@@ -166,13 +166,7 @@ def learned_by(surrogate: Surrogate, data: Data) -> IntArray | None:
 
 
 def best_among(parts: Sequence[Part], surrogate: Surrogate) -> BestSoFar:
-    """Feasibility, incumbent and Pareto front by the results and lies of all outputs.
-
-    Parameters
-    ----------
-    parts : of each output.
-    surrogate : the recipe of their models.
-    """
+    """Feasibility, incumbent and Pareto front by the results and lies of all outputs."""
     known, limited = list[_Known](), list[Part]()
     for part in parts:
         if part.learned.output.limits is None:

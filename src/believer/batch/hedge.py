@@ -133,14 +133,8 @@ def resolution_of(request: Request) -> float:
 
 
 def has_nothing_left(request: Request, incumbent: float | None, at: Prediction) -> bool:
-    """Whether nothing that matters is expected where a model predicts ``at``: improvements on f⁺ below the resolution.
-
-    Parameters
-    ----------
-    request : what the strategy was asked.
-    incumbent : f⁺; None where nothing feasible is known.
-    at : mean and std (m,).
-    """
+    """Whether nothing that matters is expected where a model predicts ``at`` (m,): improvements on f⁺, which is None
+    where nothing feasible is known, below the resolution."""
     least = resolution_of(request)
     if least <= 0.0 or not len(at.mean) or incumbent is None:
         return False

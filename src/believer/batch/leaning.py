@@ -61,12 +61,7 @@ class Leaning:
 def leaning(objective: Objective, request: Request, likely: Likely, is_scaled: bool) -> Leaning:
     """The objective of a request, which has results, with the beliefs ``likely``.
 
-    Parameters
-    ----------
-    objective : what a point is worth without them.
-    request : what the strategy was asked.
-    likely : the beliefs.
-    is_scaled : whether the objective is a logarithm, or in standard deviations of the results.
+    ``is_scaled`` : whether the objective is a logarithm, or in standard deviations of the results.
     """
     unit = 1.0 if is_scaled else standardization(request.data.y)[1]
     return Leaning(objective, likely, request.region, unit * BETA / (len(likely.columns) * len(request.data)))

@@ -142,13 +142,8 @@ class Part:
 
     @staticmethod
     def of(learned: Learned, candidates: Array | None = None) -> Part:
-        """Before the first lie.
-
-        Parameters
-        ----------
-        learned : the output.
-        candidates : points (m, d) that are kept with what is predicted there; None without any.
-        """
+        """Before the first lie; ``learned`` has ``candidates`` (m, d) that are kept with what is predicted there, None
+        without any."""
         start = None if candidates is None else pool_of(learned.model, candidates)
         nothing, own = no_rows(learned.data.X.shape[1]), Follower(1.0, learned.model, start)
         return Part(learned, learned.model, (), nothing, no_rows(1)[:, 0], start, followers={OWN: own})

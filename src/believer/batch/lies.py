@@ -38,12 +38,10 @@ class Lie(Protocol):
         sign : -1 for maximization, else 1.
         rng : the source of random numbers.
         """
-        ...
 
     @property
     def verb(self) -> str:
         """The verb in the provenance: "believing", "lying min about", ..."""
-        ...
 
 
 @runtime_checkable
@@ -53,7 +51,6 @@ class Stated(Protocol):
     @property
     def in_user_units(self) -> bool:
         """Whether :meth:`Lie.value` takes data in the user's units and returns a value in them."""
-        ...
 
 
 def draws(lie: Lie) -> bool:

@@ -60,13 +60,8 @@ class Picked:
     spaced: bool = False
 
     def choice(self, what: str, after: str = "") -> Choice:
-        """The point with its provenance: "chosen at LogEI rank 1 after believing 2 points".
-
-        Parameters
-        ----------
-        what : what it was ranked by, "LogEI".
-        after : what came before, " after believing 2 points".
-        """
+        """The point with its provenance: ``what`` it was ranked by, "LogEI", and what it came ``after``, " after
+        believing 2 points"."""
         rank = f"chosen at {what} rank {self.passed_over + 1}"
         rank += " of those far enough from others" if self.spaced else ""
         behind = f"; {_ranks(self.passed_over)} handed out already" if self.passed_over else ""
@@ -136,11 +131,6 @@ def drawn(request: Request, places: Array) -> Array | None:
 
     They are drawn once for all of them, by the seed and the number of results: near the best of these, and everywhere;
     of a small finite region all points.
-
-    Parameters
-    ----------
-    request : what the strategy was asked.
-    places : good points by all results, (k, d).
     """
     region = request.region
     if request.fresh or not shares_candidates(request):
@@ -173,11 +163,6 @@ def best_rows(request: Request, objective: Objective) -> tuple[Array, float] | N
     """The points of a long list that are best before any lie, (m, d), and the largest value of all others.  O(m n²).
 
     None where a maximizer looks for itself: one of the user's own, and one without gradients.
-
-    Parameters
-    ----------
-    request : what the strategy was asked.
-    objective : what a point is worth before any lie.
     """
     if request.maximizer is not None or not all(has(one.model, Differentiable) for one in request.outputs):
         return None
@@ -191,15 +176,8 @@ def best_rows(request: Request, objective: Objective) -> tuple[Array, float] | N
 
 
 def deserves_candidates(request: Request, x: Array, lies: int, places: Array) -> bool:
-    """Whether a lie about ``x`` (d,) brings further candidates: a good place does, and every few lies do.
-
-    Parameters
-    ----------
-    request : what the strategy was asked; where all points are candidates, none can be added.
-    x : the point, (d,).
-    lies : how many there are.
-    places : good points by all that is believed, (k, d).
-    """
+    """Whether a lie about ``x`` (d,), one of so many, brings further candidates: one of the good ``places`` (k, d)
+    does, and every few lies do."""
     size = request.region.size
     if (size is not None and size <= ENUMERATE_UP_TO) or is_long(request.region):
         return False
@@ -211,16 +189,8 @@ def _brings_more(lies: int) -> bool:
 
 
 def drawn_near(request: Request, trial: int, x: Array, lies: int, places: Array) -> Array:
-    """Further candidates (m, d): with every few lies near each good place; where the point is one, many near that.
-
-    Parameters
-    ----------
-    request : what the strategy was asked.
-    trial : the id of the trial that got the point; its random stream is used.
-    x : the point, (d,).
-    lies : how many there were with the one about it.
-    places : good points by all that was believed, (k, d).
-    """
+    """Further candidates (m, d) by the random stream of ``trial``: with every few lies near each of the good ``places``
+    (k, d); where ``x`` (d,) is one, many near that."""
     region, near, rng = request.region, [no_rows(request.region.dim)], request.randomness(trial, "near")
     if _brings_more(lies):
         near.append(region.near(region.project(places), _FEW, _POOLED.widths, rng))

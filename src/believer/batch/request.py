@@ -144,24 +144,17 @@ class Request:
         avoid: Array,
         distinct: bool,
         randomness: Randomness,
-        sign: float = 1.0,
         maximizer: Maximizer | None = None,
-        failed: Data | None = None,
-        warp: Warp | None = None,
-        resolution: float | None = None,
     ) -> Request:
         """A request of a study with one objective and no limits, whose results have the first ids.
 
         Parameters
         ----------
-        ids, surrogate, acquisition, region, avoid, distinct, randomness, maximizer, resolution : as of a request.
-        model, data, pending, failed, warp : as of :class:`Learned`.
-        sign : -1 where the objective is maximized.
+        ids, surrogate, acquisition, region, avoid, distinct, randomness, maximizer : as of a request.
+        model, data, pending : as of :class:`Learned`.
         """
-        output = Output("value", sign)
-        learned = Learned(output, tuple(range(len(data))), data, pending, model, model, failed, warp)
-        more = {"maximizer": maximizer, "resolution": resolution}
-        return cls(ids, (learned,), surrogate, acquisition, region, avoid, distinct, randomness, **more)  # type: ignore[arg-type]
+        learned = Learned(Output("value"), tuple(range(len(data))), data, pending, model, model)
+        return cls(ids, (learned,), surrogate, acquisition, region, avoid, distinct, randomness, maximizer)
 
 
 def with_pending(request: Request, ids: tuple[int, ...], X: Array) -> Request:
@@ -217,7 +210,6 @@ class Strategy(Protocol):
         request : all that may be looked at.
         memory : what the last :class:`Chosen` remembered, to save work, never to change it; None if there is none.
         """
-        ...
 
 
 def needs_model(strategy: Strategy) -> bool:
@@ -231,12 +223,7 @@ def takes(strategy: Strategy) -> str:
 
 
 def named_that(fits: Callable[[Strategy], bool]) -> str:
-    """The names of the library's strategies that fit, for people; nobody is sent to ``top_q``, a baseline.
-
-    Parameters
-    ----------
-    fits : says of a strategy whether it does.
-    """
+    """The names of the library's strategies that fit, for people; nobody is sent to ``top_q``, a baseline."""
     from believer.batch import STRATEGIES  # which is made of files that begin with this one
 
     return ", ".join(name for name, strategy in STRATEGIES.items() if fits(strategy) and name != "top_q")
@@ -249,14 +236,7 @@ def keeping_limits() -> str:
 
 def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int, limited: bool) -> None:
     """Raise MissingCapability if the strategy takes one objective only and there are several, or takes no limits.
-
-    Parameters
-    ----------
-    strategy : what was asked for.
-    name : says what people call it.
-    objectives : how many there are.
-    limited : whether there are outputs with limits.
-    """
+    ``name`` says what people call it."""
     can = takes(strategy)
     if objectives > 1 and can != SEVERAL:
         raise MissingCapability(
@@ -271,14 +251,7 @@ def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int,
 
 
 def refuse_repeats(strategy: Strategy, name: Callable[[], str], objectives: int) -> None:
-    """Raise MissingCapability if repeats were asked for and the strategy has no rule for when to repeat.
-
-    Parameters
-    ----------
-    strategy : what was asked for.
-    name : says what people call it.
-    objectives : how many there are.
-    """
+    """Raise MissingCapability if repeats were asked for and the strategy has no rule for when to repeat."""
     if objectives > 1:
         raise MissingCapability(
             "repeat=True needs a single objective, because the worth of a replicate is not defined for several."

@@ -35,7 +35,6 @@ class Schedule(Protocol):
 
     def beta(self, t: int, region: Region) -> float:
         """β_t ≥ 0 for points of ``region``, with t = 1, 2, ..."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

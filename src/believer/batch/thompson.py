@@ -125,11 +125,7 @@ class Least:
 
     depths: tuple[Depth, ...]
     weights: Array
-
-    @property
-    def has_gradient(self) -> bool:
-        """Always."""
-        return True
+    has_gradient: ClassVar[bool] = True
 
     def value(self, X: Array) -> Array:
         """min_j w_j depth_j (m,) at ``X`` (m, d)."""
@@ -155,11 +151,7 @@ class Depth:
     path: Paths
     shift: float
     scale: float
-
-    @property
-    def has_gradient(self) -> bool:
-        """Always."""
-        return True
+    has_gradient: ClassVar[bool] = True
 
     def value(self, X: Array) -> Array:
         """(shift - f) / scale (m,) at ``X`` (m, d)."""

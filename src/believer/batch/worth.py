@@ -23,7 +23,7 @@ proportion to their distance, so that the gradient leads back. Inside the limits
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -126,12 +126,7 @@ def worth(
 
 
 def in_logarithms(acquisition: Acquisition) -> tuple[Acquisition, bool]:
-    """The logarithm of an acquisition function, and True; or the function itself, and False if no logarithm is known.
-
-    Parameters
-    ----------
-    acquisition : of one objective.
-    """
+    """The logarithm of an acquisition function, and True; or the function itself, and False if none is known."""
     log = completed(acquisition).log() if has(acquisition, PerPoint) else None
     return (acquisition, False) if log is None else (log, True)
 
@@ -195,15 +190,12 @@ class Excess(Protocol):
     @property
     def has_gradient(self) -> bool:
         """Whether :meth:`value_with_gradient` works."""
-        ...
 
     def value(self, X: Array) -> Array:
         """e (m,) at ``X`` (m, d)."""
-        ...
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """e (m,) and its derivatives (m, d)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -243,11 +235,7 @@ class DrawnExcess:
     path: Paths
     limits: Limits
     scale: float
-
-    @property
-    def has_gradient(self) -> bool:
-        """Always."""
-        return True
+    has_gradient: ClassVar[bool] = True
 
     def value(self, X: Array) -> Array:
         """e (m,) at ``X`` (m, d)."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from believer.cli.arguments import at_least
-from believer.cli.lab import add_study, answer, opened, steps
+from believer.cli.lab import add_study, answer, opened
 from believer.lab.amending import amended
+from believer.lab.state import steps
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

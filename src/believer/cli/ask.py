@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from believer.cli.arguments import at_least
-from believer.cli.lab import add_study, answer, opened, steps
+from believer.cli.lab import add_study, answer, opened
 from believer.errors import InvalidInput
 from believer.lab.folder import Folder, batches
 from believer.lab.headings import values_of
 from believer.lab.sheets import Sheet, check_excel, write_page, write_sheet
+from believer.lab.state import steps
 from believer.lab.study_file import StudyFile
 from believer.optimizer import Optimizer
 from believer.space.units import amount, units_of

@@ -20,6 +20,7 @@ from believer.arrays import rounded
 from believer.cli.arguments import at_least, writable
 from believer.cli.demos import DEMOS, Demo
 from believer.cli.demos.comparison import Reached, compare
+from believer.cli.lab import say
 from believer.errors import EvaluationError, MissingExtra
 from believer.loop import minimize
 from believer.optimizer import Optimizer
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the study, compare, and leave journal, table, figures and page; files of an earlier run are replaced."""
     if arguments.list:
         for name, demo in DEMOS.items():
-            _say(f"{name:<11} {demo.title}")
+            say(f"{name:<11} {demo.title}")
         return 0
     started, demo = time.monotonic(), DEMOS[arguments.name]
     for package, module, extra in (("matplotlib", "matplotlib", "plots"), *demo.needs):
@@ -57,23 +58,23 @@ def run(arguments: argparse.Namespace) -> int:
     folder = writable(arguments.out)
     budget, q, seed = arguments.budget or demo.budget, arguments.q, arguments.seed
     seeds = range(seed, seed + (demo.seeds if arguments.seeds is None else arguments.seeds))
-    _say(f"believer {__version__}, demo {demo.name}.\n{demo.story}\n")
+    say(f"believer {__version__}, demo {demo.name}.\n{demo.story}\n")
     with Workers(arguments.workers) as executor:
         rounds = _counted(math.ceil(budget / q), "round")
-        _say(f"{_counted(budget, 'evaluation')} in {rounds} of {q}, seed {seed}:")
+        say(f"{_counted(budget, 'evaluation')} in {rounds} of {q}, seed {seed}:")
         optimizer = solve(demo, budget, q, seed, executor)
-        _say(conclusion(demo, optimizer))
+        say(conclusion(demo, optimizer))
         if seeds:
-            _say(f"\nThe same with other ways to choose, medians of {_counted(len(seeds), 'run')} each:")
-            _say(comparison(demo, compare(demo, q, seeds, budget, executor)))
+            say(f"\nThe same with other ways to choose, medians of {_counted(len(seeds), 'run')} each:")
+            say(comparison(demo, compare(demo, q, seeds, budget, executor)))
     page = keep(demo, optimizer, folder)
-    _say(f"\nJournal, table and figures: {folder / demo.name}.jsonl, .csv and _*.png")
+    say(f"\nJournal, table and figures: {folder / demo.name}.jsonl, .csv and _*.png")
     if page is None:
-        _say("The page of the study needs plotly: pip install 'believer[report]', then run this again.")
+        say("The page of the study needs plotly: pip install 'believer[report]', then run this again.")
     else:
-        _say(f"The page of the study: {page}")
-    _say("A study of your own: `believer new` in an empty folder (no programming), or bv.minimize(f, space) in Python.")
-    _say(f"Done in {time.monotonic() - started:.0f} s.")
+        say(f"The page of the study: {page}")
+    say("A study of your own: `believer new` in an empty folder (no programming), or bv.minimize(f, space) in Python.")
+    say(f"Done in {time.monotonic() - started:.0f} s.")
     if arguments.open and page is not None:
         webbrowser.open(page.resolve().as_uri())
     return 0
@@ -84,7 +85,7 @@ def solve(demo: Demo, budget: int, q: int, seed: int, executor: Executor) -> Opt
     before: list[float | None] = [None]
 
     def tell(optimizer: Optimizer, batch: Batch) -> None:
-        _say(progress(demo, optimizer, batch, before[0], budget))
+        say(progress(demo, optimizer, batch, before[0], budget))
         before[0] = None if optimizer.best is None else optimizer.best[1]
 
     result = minimize(
@@ -215,7 +216,3 @@ def _kept(optimizer: Optimizer) -> str:
 
 def _counted(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)

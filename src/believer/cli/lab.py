@@ -79,8 +79,3 @@ def say(text: str) -> None:
 def answer(arguments: argparse.Namespace, words: str, data: Mapping[str, Any]) -> None:
     """Tell a person the ``words``, or a program the ``data``."""
     say(json.dumps({"ok": True, **data}, ensure_ascii=True, allow_nan=False) if arguments.json else words)
-
-
-def steps(*sentences: str) -> str:
-    """The next steps, as lines below a report of what was done."""
-    return "\n".join(f"Next: {one}" if not i else f"      {one}" for i, one in enumerate(sentences))

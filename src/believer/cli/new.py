@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from believer.cli.lab import asked, say, steps
+from believer.cli.lab import asked, say
 from believer.errors import InvalidInput
 from believer.lab.beginning import TEMPLATE, Answers
 from believer.lab.folder import Folder
+from believer.lab.state import steps
 from believer.lab.study_file import NAME
 
 

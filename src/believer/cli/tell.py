@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from believer.cli.lab import NOT_ALL, add_study, agreed, answer, opened, say, steps
+from believer.cli.lab import NOT_ALL, add_study, agreed, answer, opened, say
 from believer.errors import InvalidInput
 from believer.lab.filled import read_filled
 from believer.lab.folder import Folder
 from believer.lab.headings import TRIAL, columns_of
+from believer.lab.state import steps
 from believer.lab.telling import carry_out, plan
 from believer.study.goals import Goals
 

@@ -55,7 +55,15 @@ except ImportError as error:
     raise MissingExtra("optuna", "optuna") from error
 
 from believer.integrations.optuna_branches import Branches
-from believer.integrations.optuna_studies import coded_values, export_study, import_study, is_listed, watch_study
+from believer.integrations.optuna_studies import (
+    coded_values,
+    export_study,
+    import_study,
+    is_listed,
+    limit_named,
+    objective_named,
+    watch_study,
+)
 
 __all__ = ["BelieverSampler", "export_study", "import_study", "watch_study"]
 
@@ -281,8 +289,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         """The last one, with the models that it keeps, while it leads to the same space and the same outcomes."""
         door, wanted = self._door, dict[str, Any]()
         if len(maximize) > 1 or self._limits:
-            wanted = {_objective(i): Maximize() if more else Minimize() for i, more in enumerate(maximize)}
-            wanted |= {_constraint(name): AtMost(0.0) for name in sorted(self._limits)}
+            wanted = {objective_named(i): Maximize() if more else Minimize() for i, more in enumerate(maximize)}
+            wanted |= {limit_named(name): AtMost(0.0) for name in sorted(self._limits)}
         goals = Goals(wanted) if wanted else Goals.plain(maximize[0])
         rules = {name: when for name, when in self._found[1].items() if {name, *when} <= searched.keys()}
         if door is None or (door.distributions, door.rules) != (searched, rules) or door.settings.goals != goals:
@@ -291,7 +299,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             if self._reference is not None and len(maximize) > 1:
                 if len(self._reference) != len(maximize):
                     raise InvalidInput(f"reference must have {len(maximize)} values; got {len(self._reference)}.")
-                aim["reference"] = {_objective(i): value for i, value in enumerate(self._reference)}
+                aim["reference"] = {objective_named(i): value for i, value in enumerate(self._reference)}
             settings = StudySettings.of(space, **aim, **self._options)
             if wanted:
                 rehearse(settings)  # what cannot weigh several outcomes is refused before any of them is paid for
@@ -416,8 +424,8 @@ class _Door:
     def _outcome(self, trial: Any, values: list[float]) -> Outcome:
         if self.settings.goals.is_plain:
             return Outcome.of(values[0])
-        limits = {_constraint(name): _bounded(g) for name, g in trial.constraints.items() if math.isfinite(g)}
-        return Outcome({_objective(i): value for i, value in enumerate(values)}, limits)
+        limits = {limit_named(name): _bounded(g) for name, g in trial.constraints.items() if math.isfinite(g)}
+        return Outcome({objective_named(i): value for i, value in enumerate(values)}, limits)
 
     def fit_behind(self, trials: Sequence[Any]) -> Fitted | None:
         """The hyperparameters behind the last suggestion; None if no trial has any for these settings."""
@@ -518,14 +526,6 @@ def _noted(trial: Any) -> dict[str, Any]:
     )
     # The numbers of earlier trials, as bits.
     return noted if is_whole and re.fullmatch(f"[0-9a-f]{{1,{trial.number // 4 + 1}}}", fit["ids"]) else {}
-
-
-def _objective(place: int) -> str:
-    return f"value {place}"
-
-
-def _constraint(name: str) -> str:
-    return f"constraint {name}"
 
 
 def _bounded(value: float) -> float:

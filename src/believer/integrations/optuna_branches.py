@@ -44,14 +44,8 @@ class Branches:
         return len(self._trials)
 
     def add(self, number: int, distributions: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        """A trial that has ended.
-
-        Parameters
-        ----------
-        number : of the trial.
-        distributions : by name, in the order in which they were asked for.
-        values : by name; of choices the index.
-        """
+        """A trial that has ended: its distributions, in the order in which they were asked for, and values, of choices
+        the index."""
         new = [name for name in distributions if name not in self._ranges]
         for name, one in distributions.items():
             if name in new:

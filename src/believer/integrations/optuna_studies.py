@@ -54,7 +54,7 @@ def import_study(study: Any, journal: PathLike | None = None) -> Optimizer:
     names = _names(study)
     limits = sorted({name for trial in finished for name in trial.constraints})
     wanted = {name: Maximize() if each.name == "MAXIMIZE" else Minimize() for name, each in names.items()}
-    goals: dict[str, Any] = {"outcomes": {**wanted, **{_limit(name): AtMost(0.0) for name in limits}}}
+    goals: dict[str, Any] = {"outcomes": {**wanted, **{limit_named(name): AtMost(0.0) for name in limits}}}
     if len(names) == 1 and not limits:
         goals = {"maximize": isinstance(wanted[next(iter(names))], Maximize)}
     optimizer = Optimizer(Space(parameters), journal=journal, seed=0, **goals)
@@ -193,12 +193,7 @@ def _values(distribution: Any, codes: list[Any]) -> list[Any]:
 
 
 def is_listed(distribution: Any) -> bool:
-    """Whether other parameters may depend on one with this distribution.
-
-    Parameters
-    ----------
-    distribution : of Optuna's.
-    """
+    """Whether other parameters may depend on one with this distribution."""
     try:
         parameter, _ = _parameter(distribution)
     except InvalidInput:
@@ -207,12 +202,7 @@ def is_listed(distribution: Any) -> bool:
 
 
 def coded_values(trial: Any) -> dict[str, Any]:
-    """The values of a trial; of choices the index, since theirs may be anything, equal ones too.
-
-    Parameters
-    ----------
-    trial : of Optuna's.
-    """
+    """The values of a trial; of choices the index, since theirs may be anything, equal ones too."""
     values: dict[str, Any] = dict(trial.params)
     for name, each in trial.distributions.items():
         if isinstance(each, CategoricalDistribution):
@@ -234,12 +224,18 @@ def _distribution(name: str, parameter: Any) -> BaseDistribution:
 
 def _names(study: Any) -> Mapping[str, Any]:
     """The direction of each objective, by name."""
-    said = study.metric_names or [f"value {i}" for i in range(len(study.directions))]
+    said = study.metric_names or [objective_named(i) for i in range(len(study.directions))]
     return dict(zip(said, study.directions, strict=True))
 
 
-def _limit(name: str) -> str:
-    return f"constraint {name}"
+def objective_named(place: int) -> str:
+    """The outcome of an objective without a name of its own."""
+    return f"value {place}"
+
+
+def limit_named(constraint: str) -> str:
+    """The outcome of a constraint."""
+    return f"constraint {constraint}"
 
 
 def _told(trial: Any, names: list[str], goals: Mapping[str, Any]) -> dict[str, Any]:
@@ -249,5 +245,5 @@ def _told(trial: Any, names: list[str], goals: Mapping[str, Any]) -> dict[str, A
         return {"error": str(trial.user_attrs.get("error") or trial.state.name)}
     if "outcomes" not in goals:
         return {"value": values[0]}
-    limits = {_limit(name): value for name, value in trial.constraints.items() if math.isfinite(value)}
+    limits = {limit_named(name): value for name, value in trial.constraints.items() if math.isfinite(value)}
     return {"value": {**dict(zip(names, values, strict=True)), **limits}}

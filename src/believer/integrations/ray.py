@@ -328,13 +328,8 @@ def _add(
 ) -> None:
     """Add a domain to a space, and after it those that its choices have.
 
-    Parameters
-    ----------
-    name : of the parameter.
-    path : its place in the config.
-    domain : of Tune's.
-    when : the choice that it belongs to; empty for none.
-    paths, choices, parameters : those of the space, by name.
+    ``when`` is the choice that it belongs to, empty for none; ``paths``, ``choices`` and ``parameters`` are those of
+    the space.
     """
     parameter, codes = _parameter(name, domain, when)
     known = parameters.get(name)

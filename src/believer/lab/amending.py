@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from believer.arrays import nearest
 from believer.errors import InvalidInput
-from believer.lab.cells import Marks, says_failed, text_of
+from believer.lab.cells import Marks, folded, says_failed, text_of
 from believer.lab.headings import values_of
-from believer.lab.places import nearest
 from believer.optimizer import Optimizer
 from believer.space.units import amount
 from believer.study.goals import Goals
@@ -20,16 +20,11 @@ from believer.study.outcome import Outcome
 def amended(study: Optimizer, trial: int, typed: Sequence[str], decimal: str) -> list[str]:
     """Correct a result, and return what has changed, a sentence for each name.
 
-    Parameters
-    ----------
-    study : to be corrected.
-    trial : the number of the trial.
-    typed : each a name and a value, "yield=82.5"; replicates are several values of an outcome. The value of a parameter
-        is what was really used.
-    decimal : the decimal mark of the study's sheets.
+    What is ``typed`` is a name and a value each, "yield=82.5"; replicates are several values of an outcome. The value
+    of a parameter is what was really used.
     """
-    goals, folded = study.goals, {text_of(name).casefold() for name in study.space.names}
-    settings = [text for text in typed if text_of(text.partition("=")[0]).casefold() in folded]
+    goals, parameters = study.goals, {folded(name) for name in study.space.names}
+    settings = [text for text in typed if folded(text.partition("=")[0]) in parameters]
     params = values_of(settings, study.space, decimal)
     values = _results([text for text in typed if text not in settings], goals, study.space.names, decimal)
     before = study.outcome(trial) if trial >= 0 else None
@@ -52,14 +47,14 @@ def amended(study: Optimizer, trial: int, typed: Sequence[str], decimal: str) ->
 
 def _results(typed: Sequence[str], goals: Goals, parameters: Sequence[str], decimal: str) -> dict[str, list[float]]:
     """Numbers by outcome, NaN for what failed."""
-    folded = {text_of(name).casefold(): name for name in goals.wanted}
+    by_text = {folded(name): name for name in goals.wanted}
     marks = Marks.of([text.partition("=")[2] for text in typed], hint=decimal)
     values: dict[str, list[float]] = {}
     for text in typed:
         given, equals, value = text.partition("=")
         if not equals:
             raise InvalidInput(f"a result is a name and a value, such as yield=82; got {text!r}.")
-        name = folded.get(text_of(given).casefold())
+        name = by_text.get(folded(given))
         if name is None:
             raise InvalidInput(f"there is no outcome {given!r}; {nearest(given, [*goals.wanted, *parameters])}")
         try:

@@ -94,12 +94,8 @@ class Answers:
     say: Callable[[str], None]
 
     def text(self, name: str) -> str:
-        """The text of the study.toml that the answers make.
-
-        Parameters
-        ----------
-        name : how the study is called unless the user says otherwise.
-        """
+        """The text of the study.toml that the answers make; ``name`` is what the study is called unless the user says
+        otherwise."""
         self.say("A few questions; Enter takes what is in [brackets], Ctrl-C writes nothing.")
         name = self.ask(f"\nWhat is the study called? [{name}] ") or name
         self.say(
@@ -164,12 +160,7 @@ class Answers:
 
 
 def parameter_of(text: str) -> Parameter:
-    """The parameter that a line describes: "20 to 120 step 5 °C", or "DMF, MeCN, water".
-
-    Parameters
-    ----------
-    text : as it was typed.
-    """
+    """The parameter that a line describes: "20 to 120 step 5 °C", or "DMF, MeCN, water"."""
     if (found := _RANGE.fullmatch(text.strip())) is not None:
         low, high, rest = _number(found[1]), _number(found[2]), found[3]
         step = _STEP.search(rest)
@@ -208,12 +199,7 @@ def _is_whole(p: Number) -> bool:
 
 
 def goal_of(text: str) -> Goal:
-    """The goal that a line describes: "maximize %", "at least 95 %".
-
-    Parameters
-    ----------
-    text : as it was typed; "" is to maximize.
-    """
+    """The goal that a line describes: "maximize %", "at least 95 %"; "" is to maximize."""
     text = text.strip()
     if (found := _LIMIT.fullmatch(text)) is not None:
         if found[1]:
@@ -232,13 +218,7 @@ def goal_of(text: str) -> Goal:
 
 
 def sums_of(text: str, parameters: dict[str, Parameter]) -> list[Rule]:
-    """The rule that a line describes: "resin, hardener, filler = 100"; none for an empty one.
-
-    Parameters
-    ----------
-    text : as it was typed.
-    parameters : by name.
-    """
+    """The rule that a line describes: "resin, hardener, filler = 100"; none for an empty one."""
     if not text.strip() or text.strip().casefold() in ("none", "no", "n"):
         return []
     found = _SUM.fullmatch(text.strip())
@@ -253,13 +233,7 @@ def sums_of(text: str, parameters: dict[str, Parameter]) -> list[Rule]:
 
 
 def shared_of(text: str, parameters: dict[str, Parameter]) -> Mapping[str, int]:
-    """The parameters that a line names, each with one value in a batch; none for an empty one.
-
-    Parameters
-    ----------
-    text : as it was typed.
-    parameters : by name.
-    """
+    """The parameters that a line names, each with one value in a batch; none for an empty one."""
     if text.casefold() in ("", "none", "no", "n"):
         return {}
     folded = {name.casefold(): name for name in parameters}
@@ -268,12 +242,7 @@ def shared_of(text: str, parameters: dict[str, Parameter]) -> Mapping[str, int]:
 
 
 def yes_or_no(text: str) -> bool:
-    """Whether a line says yes, as an empty one does.
-
-    Parameters
-    ----------
-    text : as it was typed.
-    """
+    """Whether a line says yes, as an empty one does."""
     if text.casefold() in ("", "y", "yes"):
         return True
     if text.casefold() in ("n", "no"):
@@ -282,12 +251,7 @@ def yes_or_no(text: str) -> bool:
 
 
 def count_of(text: str) -> int:
-    """The number in a line, 1 or more; the usual one for an empty one.
-
-    Parameters
-    ----------
-    text : as it was typed.
-    """
+    """The number in a line, 1 or more; the usual one for an empty one."""
     if not text:
         return BATCH
     if not text.isdecimal() or int(text) < 1:

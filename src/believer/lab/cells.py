@@ -27,16 +27,16 @@ _EXCEL_ERROR = re.compile(r"#(?:[A-ZÄÖÜ0-9/]+[!?]|N/A|NV|NUM!|#+)", re.IGNORE
 
 
 def text_of(cell: Any) -> str:
-    """A cell as one line of text, "" for an empty one.
-
-    Parameters
-    ----------
-    cell : what a file or a data frame holds.
-    """
+    """A cell as one line of text, "" for an empty one."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
     text = cell if isinstance(cell, str) else str(cell)
     return " ".join(unicodedata.normalize("NFKC", text).replace("\u2212", "-").split())
+
+
+def folded(text: Any) -> str:
+    """A text as it is compared with others, whatever a spreadsheet has made of blanks and capitals."""
+    return text_of(text).casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,7 @@ class Marks:
         return Marks(seen)
 
     def number(self, cell: Any, units: str = "") -> float:
-        """The number in a cell; InvalidInput if it is none, or if it could be two.
-
-        Parameters
-        ----------
-        cell : a number, or text with digits, separators and perhaps the units.
-        units : of the column.
-        """
+        """The number in a cell; InvalidInput if it is none, or if it could be two."""
         if isinstance(cell, bool):
             raise InvalidInput(f"{shown(cell)} is not a number.")
         if not isinstance(cell, str) and isinstance(cell, int | float):
@@ -132,36 +126,19 @@ def _decimal_mark(text: str) -> str:
 
 
 def says_failed(text: str) -> bool:
-    """Whether a cell says that something was tried and failed: "failed", "n/a", "failed: spilled".
-
-    Parameters
-    ----------
-    text : of the cell.
-    """
-    folded = text.casefold().rstrip(".!")
-    return folded in FAILED or text.casefold() in FAILED or bool(re.match(r"(?:failed|failure)\b", folded))
+    """Whether a cell says that something was tried and failed: "failed", "n/a", "failed: spilled"."""
+    said = text.casefold().rstrip(".!")
+    return said in FAILED or text.casefold() in FAILED or bool(re.match(r"(?:failed|failure)\b", said))
 
 
 def says_not_run(text: str) -> bool:
-    """Whether a cell says that an experiment will not be run.
-
-    Parameters
-    ----------
-    text : of the cell.
-    """
+    """Whether a cell says that an experiment will not be run."""
     return text.casefold().rstrip(".!") in NOT_RUN
 
 
 def same_text(cell: str, written: str) -> bool:
-    """Whether a cell is the text that was written, whatever a spreadsheet has made of blanks and capitals.
-
-    Parameters
-    ----------
-    cell : of the sheet.
-    written : what it held.
-    """
-    folded = text_of(written).casefold()
-    return folded in (cell.casefold(), text_of(unwritten(cell)).casefold())
+    """Whether a cell is the text that was written, whatever a spreadsheet has made of blanks and capitals."""
+    return folded(written) in (cell.casefold(), folded(unwritten(cell)))
 
 
 def _bare(text: str, units: str) -> str:

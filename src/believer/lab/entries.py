@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from believer.arrays import nearest
 from believer.errors import InvalidInput
-from believer.lab.places import Place, nearest
+from believer.lab.places import Place
 from believer.space import rules
 from believer.space.parameters import Categorical, Discrete, Float, Int, Ordinal, Parameter
 from believer.space.rules import Rule
@@ -43,13 +44,7 @@ _OUTCOME = ("goal", *_LIMITS, "probability", "bad", "good", "weight", "units")
 
 
 def parameter(entry: Any, place: Place) -> Parameter:
-    """The parameter of an entry; an error names its line.
-
-    Parameters
-    ----------
-    entry : the table of the entry.
-    place : where it is.
-    """
+    """The parameter of an entry; an error names its line."""
     given = place.table(entry)
     kind = given.get("type", next((_IMPLIED[key] for key in given if key in _IMPLIED), None))
     if kind is None:
@@ -64,13 +59,7 @@ def parameter(entry: Any, place: Place) -> Parameter:
 
 
 def rule(entry: Any, place: Place) -> Rule:
-    """The rule of an entry; an error names its line.
-
-    Parameters
-    ----------
-    entry : the table of the entry.
-    place : where it is.
-    """
+    """The rule of an entry; an error names its line."""
     given = place.table(entry)
     kind = next((key for key in RULES if key in given), None)
     if kind is None:
@@ -88,13 +77,7 @@ def rule(entry: Any, place: Place) -> Rule:
 
 
 def outcome(entry: Any, place: Place) -> Goal:
-    """The goal of an outcome; an error names its line.
-
-    Parameters
-    ----------
-    entry : the table of the entry.
-    place : where it is.
-    """
+    """The goal of an outcome; an error names its line."""
     given = place.table(entry)
     place.refuse_unknown(given, _OUTCOME)
     goal, limits = given.get("goal"), [key for key in _LIMITS if key in given]

@@ -14,7 +14,7 @@ from typing import Any
 
 from believer.arrays import shown
 from believer.errors import InvalidInput, MissingExtra
-from believer.lab.cells import text_of
+from believer.lab.cells import folded, text_of
 from believer.study.files import PathLike, as_path, followed
 
 _LARGEST = 64 * 2**20
@@ -49,13 +49,8 @@ class FilledSheet:
 
 
 def read_filled(path: PathLike, known: Iterable[str] = ()) -> FilledSheet:
-    """The sheet in a file; InvalidInput if there is none.
-
-    Parameters
-    ----------
-    path : of a file that ends in .xlsx or .json, or of a text with separators.
-    known : headings to expect: the row that has most of them holds the headings.
-    """
+    """The sheet in a file; InvalidInput if there is none. The row that has most of the ``known`` headings holds the
+    headings."""
     file = Path(as_path(path, "a sheet"))
     try:
         real = Path(followed(file))
@@ -82,12 +77,7 @@ def read_filled(path: PathLike, known: Iterable[str] = ()) -> FilledSheet:
 
 
 def filled_of_frame(frame: Any) -> FilledSheet:
-    """The table of a pandas or polars data frame; rows are numbered from 1.
-
-    Parameters
-    ----------
-    frame : the data frame, or a list of dicts.
-    """
+    """The table of a pandas or polars data frame, or of a list of dicts; rows are numbered from 1."""
     if isinstance(frame, list):
         records = frame
     elif hasattr(frame, "to_dicts"):
@@ -145,10 +135,10 @@ def _headed(name: str, rows: Sequence[tuple[int, Sequence[Any]]], known: Iterabl
     full = [(line, cells) for line, cells in rows if any(map(text_of, cells))]
     if not full:
         raise InvalidInput(f"{name} is empty; a sheet has a row of headings and a row for each trial.")
-    wanted = {text_of(one).casefold() for one in known}
+    wanted = {*map(folded, known)}
 
     def recognized(cells: Sequence[Any]) -> int:
-        return sum(_stem(text_of(cell)) in wanted or text_of(cell).casefold() in wanted for cell in cells)
+        return sum(_stem(text_of(cell)) in wanted or folded(cell) in wanted for cell in cells)
 
     head = max(range(min(len(full), _LOOKED_AT)), key=lambda i: (recognized(full[i][1]), -i))
     headings = tuple(map(text_of, full[head][1]))
@@ -185,7 +175,7 @@ def _csv_rows(text: str, file: Path, known: Iterable[str]) -> tuple[list[tuple[i
     first = text.partition("\n")[0].strip().casefold()
     if first.startswith("sep=") and len(first) == 5:
         return _parsed(text, first[-1], file)[1:], first[-1]
-    wanted = {text_of(one).casefold() for one in known}
+    wanted = {*map(folded, known)}
 
     def score(delimiter: str) -> tuple[int, int]:
         rows = _parsed(text[:100_000], delimiter, None)[:_LOOKED_AT]

@@ -30,12 +30,7 @@ class Folder:
 
     @staticmethod
     def at(path: PathLike | None = None) -> Folder:
-        """The study of a study.toml, of the folder of one, or of the folder here.
-
-        Parameters
-        ----------
-        path : of either; None for the folder here.
-        """
+        """The study of a study.toml, of the folder of one, or of the folder here."""
         return Folder(read_study_file(folder_file(path)))
 
     @property
@@ -52,9 +47,7 @@ class Folder:
     def opened(self, agree: Callable[[Sequence[str]], bool] = lambda lines: False) -> Iterator[Optimizer]:
         """The study, to be changed; its journal is locked meanwhile.
 
-        Parameters
-        ----------
-        agree : is shown how study.toml differs from the journal, and returns whether to go on with it.
+        ``agree`` is shown how study.toml differs from the journal, and returns whether to go on with it.
         """
         yielded = False
         try:
@@ -79,22 +72,11 @@ class Folder:
             yield study
 
     def sheets_of(self, study: Study) -> list[Path]:
-        """The sheets in the folder, of batches with trials that wait for results.
-
-        Parameters
-        ----------
-        study : in its state now.
-        """
+        """The sheets in the folder, of batches with trials that wait for results."""
         return self.sheets_with(study, {trial.id for trial in study.pending})
 
     def sheets_with(self, study: Study, trials: Set[int]) -> list[Path]:
-        """The sheets in the folder, of batches with any of some trials.
-
-        Parameters
-        ----------
-        study : in its state now.
-        trials : their numbers.
-        """
+        """The sheets in the folder, of batches with any of some trials."""
         found: list[Path] = []
         asked = [event for event in study.events if isinstance(event, Asked)]
         for number, event in enumerate(asked, start=1):
@@ -104,13 +86,8 @@ class Folder:
         return found
 
     def free_name(self, batch: int, ending: str) -> Path:
-        """The name for the sheet of a batch, under which there is neither a sheet nor a page.
-
-        Parameters
-        ----------
-        batch : its number, from 1.
-        ending : of the file, such as ".csv".
-        """
+        """The name for the sheet of a batch, under which there is neither a sheet nor a page; it ends in ".csv" or the
+        like."""
         for again in range(1, 10_000):
             name = f"batch-{batch:03d}{'' if again == 1 else f'-{again}'}"
             if not any((self.path / f"{name}{one}").exists() for one in (".csv", ".xlsx", ".html")):
@@ -118,12 +95,7 @@ class Folder:
         raise InvalidInput(f"{self.path} has too many sheets of batch {batch}; move some of them.")
 
     def relative(self, path: PathLike) -> str:
-        """A path as the user would write it here.
-
-        Parameters
-        ----------
-        path : of a file.
-        """
+        """A path as the user would write it here."""
         try:
             short = os.path.relpath(path)
         except ValueError:  # another drive of Windows
@@ -132,10 +104,5 @@ class Folder:
 
 
 def batches(study: Study) -> int:
-    """The number of batches that were suggested so far.
-
-    Parameters
-    ----------
-    study : whose events are counted.
-    """
+    """The number of batches that were suggested so far."""
     return sum(isinstance(event, Asked) for event in study.events)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from believer.arrays import shown
+from believer.arrays import is_number, nearest, shown
 from believer.capabilities import has
 from believer.errors import InvalidInput
-from believer.lab.cells import Marks, same_text, says_failed, text_of
+from believer.lab.cells import Marks, folded, same_text, says_failed, text_of
 from believer.lab.filled import FilledSheet
 from believer.space import Space
 from believer.space.parameter import Measurable, Number, Parameter
@@ -50,22 +50,16 @@ class Columns:
 
 
 def columns_of(sheet: FilledSheet, space: Space, goals: Goals) -> Columns:
-    """The columns of a sheet; InvalidInput, in a sentence, if they cannot be those of the study.
-
-    Parameters
-    ----------
-    sheet : the filled-in sheet.
-    space, goals : of the study.
-    """
+    """The columns of a sheet; InvalidInput, in a sentence, if they cannot be those of the study."""
     headings, name = sheet.headings, sheet.name
     units = {**{key: units_of(p) for key, p in space.parameters.items()}}
     units |= {key: goals.units(key) for key in goals.wanted}
-    folded = {_folded(key): key for key in units}
+    by_text = {folded(key): key for key in units}
     places: dict[str, int] = {}
     trial = note = None
     unknown: list[str] = []
     for place, heading in enumerate(headings):
-        key = _name(heading, folded, units, name)
+        key = _name(heading, by_text, units, name)
         if key is not None:
             if key in places:
                 raise InvalidInput(
@@ -73,9 +67,9 @@ def columns_of(sheet: FilledSheet, space: Space, goals: Goals) -> Columns:
                     "write replicates into rows of their own."
                 )
             places[key] = place
-        elif _folded(heading) in _TRIALS and trial is None:
+        elif folded(heading) in _TRIALS and trial is None:
             trial = place
-        elif _folded(heading) in _NOTES and note is None:
+        elif folded(heading) in _NOTES and note is None:
             note = place
         elif heading:
             unknown.append(heading)
@@ -102,22 +96,18 @@ def columns_of(sheet: FilledSheet, space: Space, goals: Goals) -> Columns:
     return Columns(trial, parameters, outcomes, note, tuple(unknown))
 
 
-def _folded(heading: str) -> str:
-    return text_of(heading).casefold()
-
-
-def _name(heading: str, folded: Mapping[str, str], units: Mapping[str, str], name: str) -> str | None:
+def _name(heading: str, by_text: Mapping[str, str], units: Mapping[str, str], name: str) -> str | None:
     """The parameter or outcome of a heading; None for another heading, InvalidInput for one in other units."""
     for text in (heading, unwritten(heading)):
-        if (key := folded.get(_folded(text))) is not None:
+        if (key := by_text.get(folded(text))) is not None:
             return key
         found = _UNITS.fullmatch(text_of(text))
         if found is None:
             continue
-        key, said = folded.get(_folded(found[1] or found[4])), found[2] or found[3] or found[5]
+        key, said = by_text.get(folded(found[1] or found[4])), found[2] or found[3] or found[5]
         if key is None:
             continue
-        if said and units[key] and _folded(said) != _folded(units[key]):
+        if said and units[key] and folded(said) != folded(units[key]):
             raise InvalidInput(
                 f"the column {heading!r} of {name} is in {said!r}, and the study has {key} in {units[key]!r}: convert "
                 "the numbers, and write the units of the study."
@@ -128,9 +118,9 @@ def _name(heading: str, folded: Mapping[str, str], units: Mapping[str, str], nam
 
 def _refuse_misspelt(unknown: Sequence[str], missing: Sequence[str], name: str) -> None:
     """Raise InvalidInput if an unknown heading is nearly that of a missing column."""
-    near = {_folded(key): key for key in missing}
+    near = {folded(key): key for key in missing}
     for heading in unknown:
-        for text in (_folded(heading), _folded(re.sub(r"[(\[].*", "", heading))):
+        for text in (folded(heading), folded(re.sub(r"[(\[].*", "", heading))):
             if found := difflib.get_close_matches(text, [*near], 1, cutoff=0.75):
                 raise InvalidInput(
                     f"the column {heading!r} of {name} is not of the study; if {near[found[0]]!r} is meant, name it so."
@@ -157,7 +147,7 @@ def _refuse_renamed(
         found = _UNITS.fullmatch(text_of(heading))
         said = (found[2] or found[3] or found[5]) if found else ""
         numbers = sum(text[0].isdigit() or says_failed(text) for text in cells[heading])
-        return _folded(said or "") == _folded(units[key]), numbers / len(cells[heading])
+        return folded(said or "") == folded(units[key]), numbers / len(cells[heading])
 
     key, heading = max(((key, heading) for key in missing for heading in filled), key=likeness)
     raise InvalidInput(
@@ -167,15 +157,7 @@ def _refuse_renamed(
 
 
 def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
-    """The value of a parameter in a cell, which need not be one that would be suggested; InvalidInput if it is none.
-
-    Parameters
-    ----------
-    cell : of the sheet.
-    p : the parameter.
-    name : of the parameter.
-    marks : the decimal marks of the sheet.
-    """
+    """The value of a parameter in a cell, which need not be one that would be suggested; InvalidInput if it is none."""
     choices = getattr(p, "choices", None)
     if not p.width:  # a column of a table that says nothing to models
         return cell
@@ -191,30 +173,21 @@ def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
         [value for value in values if type(value) is type(cell) and value == cell],
         [value for value in values if text_of(str(value)) in (text, unwritten(text))],
         [value for value in values if same_text(text, str(value))],
-        [value for value in values if _is_number(value) and value == _number_or_none(cell, marks)],
+        [value for value in values if is_number(value) and value == _number_or_none(cell, marks)],
     ):
         if found:
             return found[0]
-    near = difflib.get_close_matches(text.casefold(), [str(value).casefold() for value in values], 1)
-    hint = next((f"; did you mean {value!r}?" for value in values if near and str(value).casefold() == near[0]), ".")
-    raise InvalidInput(f"{name}: there is no choice {shown(text)}{hint}")
+    raise InvalidInput(f"{name}: there is no choice {shown(text)}; {nearest(text, map(str, values))}")
 
 
 def values_of(texts: Iterable[str], space: Space, decimal: str) -> dict[str, Any]:
-    """Values of parameters as they are typed, "solvent=DMF"; InvalidInput for what is none.
-
-    Parameters
-    ----------
-    texts : of each, a name and a value.
-    space : of the study.
-    decimal : the decimal mark of the study's sheets.
-    """
+    """Values of parameters as they are typed, "solvent=DMF"; InvalidInput for what is none."""
     marks = Marks.of([text.partition("=")[2] for text in texts], hint=decimal)
-    folded = {_folded(name): name for name in space.names}
+    by_text = {folded(name): name for name in space.names}
     found: dict[str, Any] = {}
     for text in texts:
         given, equals, value = text.partition("=")
-        name = folded.get(_folded(given))
+        name = by_text.get(folded(given))
         if name is None or not equals:
             raise InvalidInput(
                 f"a parameter is a name and a value, such as {space.names[0]}=..., of {', '.join(space.names)}; got "
@@ -222,10 +195,6 @@ def values_of(texts: Iterable[str], space: Space, decimal: str) -> dict[str, Any
             )
         found[name] = value_in(value, space.parameters[name], name, marks)
     return found
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _number_or_none(cell: Any, marks: Marks) -> float | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from believer.arrays import shown
+from believer.arrays import nearest, shown
 from believer.errors import InvalidInput
 
 Path = tuple[str | int, ...]
@@ -20,12 +19,7 @@ _KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"
 
 
 def lines_of(text: str) -> dict[Path, int]:
-    """The line, from 1, of every table and key of a TOML text.
-
-    Parameters
-    ----------
-    text : a text that tomllib has read.
-    """
+    """The line, from 1, of every table and key of a TOML text."""
     found: dict[Path, int] = {}
     counts: dict[Path, int] = {}
     table: Path = ()
@@ -105,16 +99,3 @@ class Place:
         for key in keys:
             if key not in known:
                 raise self.at(key).error(f"{self.name} has no key {key!r}; {nearest(key, known)}")
-
-
-def nearest(word: str, known: Sequence[str]) -> str:
-    """ "did you mean 'high'?", or all that there are.
-
-    Parameters
-    ----------
-    word : what was written.
-    known : what there is.
-    """
-    folded = {one.casefold(): one for one in known}
-    near = difflib.get_close_matches(word.casefold(), [*folded], 1)
-    return f"did you mean {folded[near[0]]!r}?" if near else f"it may have {', '.join(known)}."

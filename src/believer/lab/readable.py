@@ -40,12 +40,7 @@ class Readable:
         self._grids: dict[int, _Grid | None] = {}
 
     def of(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """``params`` with few digits. If the rules cannot be kept so, with more, and in the end as they are.
-
-        Parameters
-        ----------
-        params : a point that keeps the rules.
-        """
+        """``params`` with few digits. If the rules cannot be kept so, with more, and in the end as they are."""
         shown = {name: v if name in self._ruled else self._rounded(name, v) for name, v in params.items()}
         for more in range(_FINER) if self._ruled and self._ruled <= params.keys() else ():
             if more not in self._grids:
@@ -57,22 +52,11 @@ class Readable:
         return shown
 
     def is_ruled(self, name: str) -> bool:
-        """Whether what is shown of a parameter depends on others, too, because a rule ties it to them.
-
-        Parameters
-        ----------
-        name : of the parameter.
-        """
+        """Whether what is shown of a parameter depends on others, too, because a rule ties it to them."""
         return name in self._ruled
 
     def half_step(self, name: str, value: float) -> float:
-        """Half of the last digit with which a ``value`` of a parameter is shown; 0 if it is shown in full.
-
-        Parameters
-        ----------
-        name : of the parameter.
-        value : of the parameter.
-        """
+        """Half of the last digit with which a ``value`` of a parameter is shown; 0 if it is shown in full."""
         if name in self._decimals:
             return 0.5 * 10.0 ** -self._decimals[name]
         if name in self._parameters and _is_logarithmic(self._parameters[name]) and value > 0.0:
@@ -121,12 +105,7 @@ class _Grid:
 
 
 def decimals_of(p: Parameter) -> int | None:
-    """The decimals with which values of a continuous parameter are shown; None for a parameter of any other kind.
-
-    Parameters
-    ----------
-    p : the parameter.
-    """
+    """The decimals with which values of a continuous parameter are shown; None for a parameter of any other kind."""
     if not has(p, Number) or p.log or p.count is not None or not isinstance(p.low, float):
         return None
     return max(0, math.ceil(math.log10(_STEPS / (p.high - p.low)) - 1e-9))

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from believer.arrays import shown
+from believer.arrays import is_number, shown
 from believer.errors import InvalidInput, MissingExtra
 from believer.lab.headings import NOTE, TRIAL
 from believer.lab.readable import Readable
@@ -43,14 +43,7 @@ class Sheet:
 
     @staticmethod
     def of(trials: Iterable[Trial], space: Space | None, labels: Labels) -> Sheet:
-        """The sheet of some trials.
-
-        Parameters
-        ----------
-        trials : to be run.
-        space : of the study; None shows all digits.
-        labels : units and goals.
-        """
+        """The sheet of some trials; without a space, numbers have all of their digits."""
         readable = None if space is None else Readable(space)
         shown = [(one.id, one.params if readable is None else readable.of(one.params)) for one in trials]
         names = dict.fromkeys(name for _, params in shown for name in params) if space is None else space.names
@@ -75,25 +68,15 @@ def _shown(params: Mapping[str, Any], name: str) -> Any:
 
 
 def batch_to_csv(batch: Batch, path: PathLike, decimal: str) -> str:
-    """:meth:`believer.study.trials.Batch.to_csv`.
-
-    Parameters
-    ----------
-    batch : to be written.
-    path : of the file.
-    decimal : the decimal mark.
-    """
+    """:meth:`believer.study.trials.Batch.to_csv`."""
     return write_sheet(Sheet.of(batch.trials, batch.space, batch.labels), path, decimal)
 
 
 def write_sheet(sheet: Sheet, path: PathLike, decimal: str = ".") -> str:
     """Write a sheet to fill in, and return its path; a file that is there is never replaced.
 
-    Parameters
-    ----------
-    sheet : to be written.
-    path : of the file: .csv, or .xlsx for Excel, which needs the extra ``excel``.
-    decimal : the decimal mark, "." or ","; with "," cells are separated by semicolons.
+    The path ends in .csv, or in .xlsx for Excel, which needs the extra ``excel``. With the decimal mark "," cells are
+    separated by semicolons.
     """
     target = Path(as_path(path, "a sheet"))
     if decimal not in (".", ","):
@@ -104,14 +87,9 @@ def write_sheet(sheet: Sheet, path: PathLike, decimal: str = ".") -> str:
 
 
 def write_page(sheet: Sheet, path: PathLike, title: str, after: str) -> str:
-    """Write a sheet to be printed and filled in by hand, and return its path.
+    """Write a sheet to be printed and filled in by hand, and return its path; a file that is there is never replaced.
 
-    Parameters
-    ----------
-    sheet : to be written.
-    path : of the HTML file; a file that is there is never replaced.
-    title : of the study and the batch.
-    after : a sentence on what to do with the results.
+    ``after`` is a sentence on what to do with the results.
     """
     return _new_file(Path(as_path(path, "a sheet")), _page(sheet, title, after).encode("utf-8", "backslashreplace"))
 
@@ -125,13 +103,7 @@ def check_excel() -> None:
 
 
 def cell_text(value: Any, decimal: str = ".") -> str:
-    """A value as a sheet shows it.
-
-    Parameters
-    ----------
-    value : of a parameter.
-    decimal : the decimal mark.
-    """
+    """A value as a sheet shows it."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -165,17 +137,13 @@ def _csv(sheet: Sheet, decimal: str) -> bytes:
         texts = [cell_text(written(cell), decimal) for cell in cells]
         marks = (delimiter, '"', "\n", "\r", "\t", ";", ",")
         return delimiter.join(
-            '"' + t.replace('"', '""') + '"' if any(mark in t for mark in marks) and not _is_number(c) else t
+            '"' + t.replace('"', '""') + '"' if any(mark in t for mark in marks) and not is_number(c) else t
             for t, c in zip(texts, cells, strict=True)
         )
 
     # The byte order mark tells Excel that this is UTF-8.
     text = "\r\n".join([*map(line, [sheet.headings, *sheet.rows()]), ""])
     return b"\xef\xbb\xbf" + text.encode("utf-8", errors="backslashreplace")
-
-
-def _is_number(cell: Any) -> bool:
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
 def _excel(sheet: Sheet) -> bytes:
@@ -257,7 +225,7 @@ def _page(sheet: Sheet, title: str, after: str) -> str:
     def row(trial: int, params: Mapping[str, Any]) -> str:
         values = [_shown(params, name) for name in names]
         cells = "".join(
-            f"<td{' class=number' if _is_number(one) else ''}>{escape(cell_text(one))}</td>" for one in values
+            f"<td{' class=number' if is_number(one) else ''}>{escape(cell_text(one))}</td>" for one in values
         )
         fill = '<td class="fill"></td>' * len(outcomes)
         return f'<tr><td class="trial">{trial}</td>{cells}{fill}<td class="note"></td></tr>'

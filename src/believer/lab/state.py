@@ -107,8 +107,7 @@ class State:
         if self.pending:
             ids = named(one.trial for one in self.pending)
             lines += [f"Waiting for results: {ids}", self._table(self.pending[:_MOST])]
-        lines += [f"Next: {one}" if not i else f"      {one}" for i, one in enumerate(self.next)]
-        return "\n".join(lines)
+        return "\n".join([*lines, steps(*self.next)])
 
     def _table(self, rows: Sequence[ListedTrial]) -> str:
         names = [name for name in self.labels.wanted if any(name in one.outcomes for one in rows)]
@@ -123,14 +122,13 @@ class State:
         return "\n".join(f"  {line}" for line in as_text(columns).splitlines())
 
 
-def state_of(folder: Folder, study: Optimizer | None) -> State:
-    """The state of the study in a folder.
+def steps(*sentences: str) -> str:
+    """The next steps, as lines below what was found or done."""
+    return "\n".join(f"Next: {one}" if not i else f"      {one}" for i, one in enumerate(sentences))
 
-    Parameters
-    ----------
-    folder : of the study.
-    study : as its journal has it; None before the first ask.
-    """
+
+def state_of(folder: Folder, study: Optimizer | None) -> State:
+    """The state of the study in a folder, as its journal has it; None for the study before the first ask."""
     ask = f"believer ask suggests {folder.file.batch} experiments."
     if study is None:
         labels = Labels.of(folder.file.space, Goals(folder.file.options["outcomes"]))

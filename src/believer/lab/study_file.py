@@ -44,7 +44,9 @@ from typing import TYPE_CHECKING, Any
 from believer.arrays import shown, whole
 from believer.errors import InvalidInput
 from believer.lab import entries
-from believer.lab.places import Place, lines_of, nearest
+from believer.lab.cells import folded
+from believer.lab.headings import NOTE, TRIAL
+from believer.lab.places import Place, lines_of
 from believer.space import Space
 from believer.study.batch_rules import BatchRules
 from believer.study.files import PathLike, as_path, followed
@@ -106,12 +108,7 @@ class StudyFile:
 
 
 def read_study_file(path: PathLike) -> StudyFile:
-    """The study that a file describes; InvalidInput names the line of what breaks a rule.
-
-    Parameters
-    ----------
-    path : of the file.
-    """
+    """The study that a file describes; InvalidInput names the line of what breaks a rule."""
     file = Path(as_path(path, "a study file"))
     text, content = _content(file)
     place = Place(str(file), lines_of(text))
@@ -149,15 +146,7 @@ def read_study_file(path: PathLike) -> StudyFile:
 
 
 def from_toml(cls: type[Optimizer], path: PathLike, journal: PathLike | None, change: bool) -> Optimizer:
-    """:meth:`believer.Optimizer.from_toml`.
-
-    Parameters
-    ----------
-    cls : the class of what is returned.
-    path : of the file.
-    journal : of the journal; None for the one beside the file.
-    change : whether to go on with an edited file.
-    """
+    """:meth:`believer.Optimizer.from_toml`."""
     study = read_study_file(path)
     where = study.journal if journal is None else journal
     return cls.open(where, study.space, change=change, **study.options)
@@ -217,23 +206,12 @@ def _refuse_shared_names(parameters: Mapping[str, Any], goals: Mapping[str, Any]
 
 
 def refuse_taken(name: str, taken: Iterable[str]) -> None:
-    """Raise InvalidInput if the column of a name in a sheet would be that of another name.
-
-    Parameters
-    ----------
-    name : of a parameter or an outcome.
-    taken : the other names.
-    """
-    folded = {" ".join(one.casefold().split()): one for one in taken}
-    key = " ".join(name.casefold().split())
-    if key in RESERVED:
+    """Raise InvalidInput if the column of a name in a sheet would be that of another name."""
+    by_text, text = {folded(one): one for one in taken}, folded(name)
+    if text in (TRIAL, NOTE):
         raise InvalidInput(f"{name!r} is a column of every sheet; choose another name.")
-    if key in folded:
-        raise InvalidInput(f"{name!r} and {folded[key]!r} would have the same column in a sheet; rename one of them.")
-
-
-RESERVED = ("trial", "note")
-"""Columns that a sheet has beside parameters and outcomes."""
+    if text in by_text:
+        raise InvalidInput(f"{name!r} and {by_text[text]!r} would have the same column in a sheet; rename one of them.")
 
 
 def _options(content: Mapping[str, Any], place: Place) -> dict[str, Any]:
@@ -264,14 +242,9 @@ def _decimal(content: Mapping[str, Any], place: Place) -> str:
 
 
 def folder_file(path: PathLike | None) -> Path:
-    """The study.toml that a user means: the file itself, that of a folder, or that of the folder here.
-
-    Parameters
-    ----------
-    path : what was given.
-    """
+    """The study.toml that a user means: the file itself, that of a folder, or that of the folder here."""
     given = Path(os.curdir if path is None else as_path(path, "a study"))
     return given / NAME if given.is_dir() else given
 
 
-__all__ = ["StudyFile", "folder_file", "from_toml", "nearest", "read_study_file"]
+__all__ = ["StudyFile", "folder_file", "from_toml", "read_study_file"]

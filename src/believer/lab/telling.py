@@ -81,41 +81,20 @@ class Plan:
 
 
 def tell_file(study: Optimizer, path: PathLike, accept: bool, decimal: str) -> TellReport:
-    """:meth:`believer.Optimizer.tell_csv`.
-
-    Parameters
-    ----------
-    study : to be told.
-    path : of the sheet.
-    accept : whether rows in question are taken.
-    decimal : the decimal mark to expect.
-    """
+    """:meth:`believer.Optimizer.tell_csv`."""
     return carry_out(
         study, plan(study, read_filled(path, (TRIAL, *study.space.names, *study.goals.wanted)), decimal), accept
     )
 
 
 def tell_frame(study: Optimizer, frame: Any, accept: bool) -> TellReport:
-    """:meth:`believer.Optimizer.tell_frame`.
-
-    Parameters
-    ----------
-    study : to be told.
-    frame : a data frame.
-    accept : whether rows in question are taken.
-    """
+    """:meth:`believer.Optimizer.tell_frame`."""
     return carry_out(study, plan(study, filled_of_frame(frame)), accept)
 
 
 def plan(study: Optimizer, sheet: FilledSheet, hint: str = "") -> Plan:
     """Read the rows of a sheet without recording anything. Raises InvalidInput if it is not a sheet of the study.
-
-    Parameters
-    ----------
-    study : to be told.
-    sheet : the filled-in sheet.
-    hint : the decimal mark of the study's sheets.
-    """
+    ``hint`` is the decimal mark of the study's sheets."""
     goals = study.goals
     columns = columns_of(sheet, study.space, goals)
     places = set(columns.outcomes.values())
@@ -138,14 +117,7 @@ def plan(study: Optimizer, sheet: FilledSheet, hint: str = "") -> Plan:
 
 
 def carry_out(study: Optimizer, planned: Plan, accept: bool) -> TellReport:
-    """Record what was planned, and say what was.
-
-    Parameters
-    ----------
-    study : to be told.
-    planned : what :func:`plan` returned for it.
-    accept : whether rows in question are taken.
-    """
+    """Record what was planned, and say what was; ``accept`` says whether rows in question are taken."""
     ids: dict[str, list[int]] = {}
     problems, questions = [*planned.told.problems], []
     for step in planned.steps:

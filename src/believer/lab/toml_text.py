@@ -56,15 +56,8 @@ def study_text(
 ) -> str:
     """The text of a study.toml, which :func:`~believer.lab.study_file.read_study_file` reads as the same study.
 
-    Parameters
-    ----------
-    space : where to search; its constraint must be None.
-    outcomes : the goal of each outcome.
-    name : how the study is called.
-    batch : how many trials an ask suggests.
-    options : further options, as the file has them.
-    decimal : the decimal mark of sheets.
-    shared : the number of values, at most, that parameters have in a batch.
+    ``options`` are further ones, as the file has them; ``shared`` is the number of values, at most, that parameters
+    have in a batch.
     """
     if space.constraint is not None or space.within is not None or space.table is not None:
         raise InvalidInput(

@@ -34,16 +34,9 @@ def ascend(
 ) -> tuple[Array, Array]:
     """Local maxima over the free columns, from lawful points ``X`` (s, d); and the values (s,) there.
 
-    A climb that ends outside a rule by function is cut back to inside.
-
-    Parameters
-    ----------
-    objective : what to climb.
-    region : where.
-    X : the starts, (s, d).
-    settings : when a climb stops.
-    scale : the size of differences that matter.
-    relaxed : the columns of scales climb too, and are rounded; a row that this makes worse stays where it was.
+    A climb that ends outside a rule by function is cut back to inside. ``scale`` is the size of differences that
+    matter. Where ``relaxed``, the columns of scales climb too, and are rounded; a row that this makes worse stays where
+    it was.
     """
     moves = free = region.free(X)
     if relaxed and region.box() is not None:

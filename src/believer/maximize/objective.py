@@ -45,15 +45,12 @@ class Objective(Protocol):
     @property
     def has_gradient(self) -> bool:
         """Whether :meth:`value_with_gradient` works."""
-        ...
 
     def value(self, X: Array) -> Array:
         """Values (m,) at ``X`` (m, d)."""
-        ...
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """Values (m,) and gradients (m, d) at ``X`` (m, d)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +80,6 @@ class Climbing(Protocol):
 
     def climb(self, climb: Climb) -> lbfgs.Minimum:
         """Run the climbs, and return where they end, as minima of -objective / scale."""
-        ...
 
 
 @runtime_checkable
@@ -92,7 +88,6 @@ class CompilableObjective(Protocol):
 
     def compiled(self) -> CompiledObjective | None:
         """The objective as an object of compiled code; None if it exists in Python alone."""
-        ...
 
 
 def climb_from(objective: Objective, climb: Climb) -> lbfgs.Minimum:
@@ -225,7 +220,6 @@ class Maximizer(Protocol):
         search : where, around which points, and which to avoid.
         rng : the source of random numbers.
         """
-        ...
 
 
 def ranked(values: Array, all_bad: bool = False) -> Array:
@@ -371,15 +365,7 @@ def none_allowed(region: Region) -> SpaceExhausted:
 
 
 def new_near(region: Region, known: Array, avoid: Array, rng: np.random.Generator) -> Array:
-    """New points (m, d) near allowed points of ``known`` (k, d), at the largest step that gives some; maybe none.
-
-    Parameters
-    ----------
-    region : with a rule by function.
-    known : points, allowed or not.
-    avoid : points that are not new.
-    rng : draws them.
-    """
+    """New points (m, d) near allowed points of ``known`` (k, d), at the largest step that gives some; maybe none."""
     allowed = known[region.holds(known)][-_BEGUN_FROM:]
     for width in _STEPS if len(allowed) else ():
         points = region.near(allowed, _AROUND // len(allowed), (width,), rng)

@@ -42,11 +42,7 @@ def usual_size(source: Source) -> int:
 def beliefs(source: Source, rows: PageRows, q: int | None = None) -> Json:
     """The parts of a page that need a model, with figures, or a sentence that says why a part is missing.
 
-    Parameters
-    ----------
-    source : the study.
-    rows : the table of its trials.
-    q : points of the next batch; 0 for none, None for as many as the last batch had, in a study that is not large.
+    The next batch has ``q`` points; 0 for none, None for as many as the last batch had, in a study that is not large.
     """
     unknown = _unknown(source, q)
     if unknown:
@@ -73,25 +69,15 @@ _ORDER = [
 
 
 def quick_figures(source: Source, rows: PageRows) -> list[Json]:
-    """The figures that need no model and are available at once: the convergence and the timeline.
-
-    Parameters
-    ----------
-    source : the study.
-    rows : the table of its trials.
-    """
+    """The figures that need no model and are available at once: the convergence and the timeline."""
     several = len(source.goals.objectives) > 1
     first = [] if several else [lambda: figures.convergence(source, rows)]
     return _drawn([*first, lambda: figures.timeline(source, rows)])[0]
 
 
 def without_refit(source: Source) -> Source:
-    """A large study with the hyperparameters of its last ask, which are not fitted again, and all results.
-
-    Parameters
-    ----------
-    source : any study; one that is not large is returned as it is.
-    """
+    """A large study with the hyperparameters of its last ask, which are not fitted again, and all results; others as
+    they are."""
     if not source.has_settings or not _is_large(source):
         return source
     tables = [t if t.fitted is None else replace(t, fitted=(t.ids, t.fitted[1])) for t in source.history.tables]

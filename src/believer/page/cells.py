@@ -67,13 +67,7 @@ def isolated(text: str) -> str:
 
 
 def point(params: Mapping[str, Any], units: Mapping[str, str]) -> str:
-    """A point in a sentence: "lr=0.01, depth=3"; long names and values, and long lists, are cut short.
-
-    Parameters
-    ----------
-    params : in the user's terms.
-    units : of the parameters that have some.
-    """
+    """A point in a sentence: "lr=0.01, depth=3"; long names and values, and long lists, are cut short."""
     values = {name: f"{value:.4g}" if isinstance(value, float) else str(value) for name, value in params.items()}
     values = {name: f"{text} {units[name]}" if units.get(name) else text for name, text in values.items()}
     parts = [

@@ -27,12 +27,7 @@ _PARTS = ("strategy", "acquisition", "surrogate", "maximizer")
 
 
 def source_of(study: StudyLike) -> Source:
-    """A snapshot of a study: later changes of an optimizer do not affect it.
-
-    Parameters
-    ----------
-    study : an ``Optimizer``, a ``Result``, what ``read_study`` returned, or the path of a journal.
-    """
+    """A snapshot of a study: later changes of an optimizer do not affect it."""
     if isinstance(study, Result):
         study = study.optimizer
     if isinstance(study, Optimizer):
@@ -42,13 +37,10 @@ def source_of(study: StudyLike) -> Source:
 
 
 def state(study: StudyLike, *, name: str | None = None, next_q: int | None = None) -> Json:
-    """Everything that the page of a study shows, as plain data.
+    """Everything that the page of a study shows, as plain data; the study has the ``name`` of its journal if none is
+    given.
 
-    Parameters
-    ----------
-    study : as for :func:`source_of`.
-    name : of the study; None for that of its journal.
-    next_q : points of the next batch; 0 for none, None for as many as the last batch had.
+    The next batch has ``next_q`` points; 0 for none, None for as many as the last batch had.
     """
     if next_q is not None:
         whole(next_q, "next", 0)
@@ -58,14 +50,7 @@ def state(study: StudyLike, *, name: str | None = None, next_q: int | None = Non
 
 
 def facts(source: Source, rows: PageRows, name: str | None = None) -> Json:
-    """The parts of a page that need no model, without figures.
-
-    Parameters
-    ----------
-    source : the study.
-    rows : its table.
-    name : of the study; None for that of its journal.
-    """
+    """The parts of a page that need no model, without figures."""
     where = getattr(source.study, "_where", None)
     called = readable(name or (os.path.basename(where) if where else "study"))
     front = len(source.goals.objectives) > 1

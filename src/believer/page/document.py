@@ -46,12 +46,7 @@ def _asset(name: str) -> str:
 
 
 def standalone(state: Json) -> bytes:
-    """A page that needs no other file and no network.
-
-    Parameters
-    ----------
-    state : of the study.
-    """
+    """A page that needs no other file and no network."""
     library = plotly()
     policy = _policy(f"script-src {_hash(library)} {_hash(script().encode())}")
     packed = base64.b64encode(gzip.compress(library, compresslevel=6, mtime=0))
@@ -60,14 +55,8 @@ def standalone(state: Json) -> bytes:
 
 
 def served(title: str, follow: str, library: str) -> bytes:
-    """A page that asks its server for the state.
-
-    Parameters
-    ----------
-    title : of the page.
-    follow : the address of the state, relative to the page.
-    library : the address of :func:`plotly`.
-    """
+    """A page that asks its server for the state, to ``follow`` at that address; ``library`` is the address of
+    :func:`plotly`."""
     policy = served_policy()
     load = f'<script type="text/plain" id="plotly" data-src="{html.escape(library)}"></script>'.encode()
     return _document(title, policy, load, in_script({"follow": follow}), ["Waiting for the study."])

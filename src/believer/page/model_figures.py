@@ -8,7 +8,19 @@ from believer.arrays import Array
 from believer.errors import InvalidInput
 from believer.page.cells import Json, label, numbers, point
 from believer.page.rows import PageRows, units_of
-from believer.page.traces import band, bars, figure, heat, limit_lines, line, panel, parameter_axis, points, value_axis
+from believer.page.traces import (
+    band,
+    bars,
+    figure,
+    heat,
+    interval,
+    limit_lines,
+    line,
+    panel,
+    parameter_axis,
+    points,
+    value_axis,
+)
 from believer.plot import data
 from believer.plot.data import Curve, Feasibility, FrontPair, Importance, Lies, LieStep, Source
 from believer.plot.data.importance import by_descriptors, lengthscales_of
@@ -19,6 +31,7 @@ MAX_CURVES = 8
 
 _FAINT = 0.15
 _MAX_INTERVALS = 300
+_THIN: Json = {"thickness": 1, "width": 0}
 
 
 def by_relevance(source: Source) -> tuple[str, ...]:
@@ -29,7 +42,7 @@ def by_relevance(source: Source) -> tuple[str, ...]:
 
 def slices(source: Source, rows: PageRows) -> Json:
     """The posterior along each parameter, through the best result."""
-    names, known = by_relevance(source)[:MAX_CURVES], [o for o in source.outputs if _has_results(source, o)]
+    names, known = by_relevance(source)[:MAX_CURVES], [o for o in source.outputs if source.has_results(o)]
     curves = [curve for name in known for curve in data.slice(source, parameters=names, outcome=name)]
     through = curves[0].through or {}
     left = len([axis for axis in source.axes if not axis.is_constant]) - len(names)
@@ -107,7 +120,7 @@ def importance(source: Source, rows: PageRows, quick: bool) -> Json:
     """The importance of parameters for each outcome; ``quick`` leaves out intervals that take long to compute."""
     panels = []
     for outcome in source.outputs:
-        if not _has_results(source, outcome):
+        if not source.has_results(outcome):
             continue
         found = _quick_importance(source, outcome) if quick else data.importance(source, outcome=outcome)
         values, low, high = (part[::-1] for part in (found.values, found.low, found.high))
@@ -117,10 +130,7 @@ def importance(source: Source, rows: PageRows, quick: bool) -> Json:
             "x": numbers(values),
             "y": [*range(len(values))],
             "marker": {"color": "@blue"},
-            "error_x": {
-                **{"type": "data", "symmetric": False, "color": "@black", "thickness": 1.5},
-                **{"array": numbers(high - values), "arrayminus": numbers(values - low)},
-            },
+            "error_x": interval(values, low, high, "@black", thickness=1.5),
             "hoverinfo": "x",
         }
         ticks = [label(name, 40) for name in found.titles[::-1]]
@@ -156,15 +166,12 @@ def calibration(source: Source, rows: PageRows) -> Json:
     """Leave-one-out predictions against results."""
     panels, words = [], []
     for outcome in source.outputs:
-        if not _has_results(source, outcome):
+        if not source.has_results(outcome):
             continue
         found = data.calibration(source, outcome=outcome)
         trace = points(found.ids, found.observed, found.mean, "@blue", size=6)
         if len(found.ids) <= _MAX_INTERVALS:
-            trace["error_y"] = {
-                **{"type": "data", "symmetric": False, "color": "@blue", "thickness": 1, "width": 0},
-                **{"array": numbers(found.high - found.mean), "arrayminus": numbers(found.mean - found.low)},
-            }
+            trace["error_y"] = interval(found.mean, found.low, found.high, **_THIN)
         ends = np.array([found.observed.min(), found.observed.max()])
         layout = {
             "xaxis": {**value_axis(f"observed {found.label}")},
@@ -216,10 +223,7 @@ def _front(found: FrontPair) -> Json:
         **{"mode": "markers", "marker": {"color": "@blue", "size": 3}},
     }
     for key, i in (("error_x", 0), ("error_y", 1)):
-        spread[key] = {
-            **{"type": "data", "symmetric": False, "color": "@blue", "thickness": 1, "width": 0},
-            **{"array": numbers(high[:, i] - mean[:, i]), "arrayminus": numbers(mean[:, i] - low[:, i])},
-        }
+        spread[key] = interval(mean[:, i], low[:, i], high[:, i], **_THIN)
     traces += [spread, best]
     if found.reference is not None:
         cross = {**line(found.reference[:1], found.reference[1:], "@red", name="reference"), "mode": "markers"}
@@ -304,7 +308,3 @@ def _step(found: Lies, step: LieStep) -> Json:
         "margin": {"l": 50, "r": 12, "t": 36, "b": 40},
     }
     return panel(f"{found.worth_label} {after}", traces, layout, 320)
-
-
-def _has_results(source: Source, outcome: str) -> bool:
-    return bool(np.isfinite(source.trials.values[outcome]).any())

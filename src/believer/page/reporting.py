@@ -18,14 +18,7 @@ _WORDING = Wording(
 
 
 def report(study: StudyLike, path: PathLike, *, next_q: int | None = None) -> str:
-    """Write the page of a study as one file, which needs no other file and no network.
-
-    Parameters
-    ----------
-    study : an ``Optimizer``, a ``Result``, what ``read_study`` returned, or the path of a journal.
-    path : of the file; one that is there is replaced.
-    next_q : points of the next batch that it shows; 0 for none, None for as many as the last batch had.
-    """
+    """:meth:`believer.Study.report`, of whatever kind of study."""
     target = as_path(path, "a report")
     plotly()
     name = os.path.basename(os.fspath(study)) if isinstance(study, str | os.PathLike) else None

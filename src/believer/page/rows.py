@@ -91,27 +91,12 @@ def units_of(source: Source) -> dict[str, str]:
 
 
 def outcome(source: Source, name: str, value: float) -> str:
-    """A value of an outcome in a sentence, with its units.
-
-    Parameters
-    ----------
-    source : the study.
-    name : of the outcome.
-    value : its value.
-    """
+    """A value of an outcome in a sentence, with its units."""
     return amount(number(value), isolated(source.units(name)))
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], plain: bool = False) -> Json:
-    """A small table of a page.
-
-    Parameters
-    ----------
-    caption : what it shows.
-    head : names of its columns.
-    rows : cells.
-    plain : whether the first column only names the second.
-    """
+    """A small table of a page; a ``plain`` one has names in its first column."""
     return {
         "caption": readable(caption),
         "head": [*map(readable, head)],

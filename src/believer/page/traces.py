@@ -17,27 +17,12 @@ MAX_TICKS = 24
 
 
 def figure(id_: str, title: str, caption: str, panels: Sequence[Json]) -> Json:
-    """A figure of one panel or more.
-
-    Parameters
-    ----------
-    id_ : its name in the page.
-    title, caption : what it shows, as text.
-    panels : from :func:`panel`.
-    """
+    """A figure of one panel or more."""
     return {"id": f"figure-{id_}", "title": title, "caption": caption, "panels": [*panels]}
 
 
 def panel(name: str, data: Sequence[Json], layout: Json, height: int = 300) -> Json:
-    """A panel of a figure.
-
-    Parameters
-    ----------
-    name : what it shows, for those who do not see it.
-    data : traces.
-    layout : axes, shapes.
-    height : in pixels.
-    """
+    """A panel of a figure; ``name`` tells those who do not see it what it shows."""
     return {"label": name, "data": [*data], "layout": layout, "height": height}
 
 
@@ -93,17 +78,8 @@ def points(
     size: float = 7.0,
     **marker: Any,
 ) -> Json:
-    """Trials as points; hovering shows them.
-
-    Parameters
-    ----------
-    ids : of the trials.
-    x, y : arrays, or columns of the table.
-    color : by name.
-    name : for the legend.
-    symbol, size : of the points.
-    **marker : more of plotly's settings of markers.
-    """
+    """Trials as points, at arrays or columns of the table; hovering shows them. ``marker`` has more of plotly's
+    settings of markers."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -116,16 +92,7 @@ def points(
 
 
 def line(x: Numbers, y: Numbers, color: str, *, name: str = "", dash: str = "solid", **more: Any) -> Json:
-    """A line.
-
-    Parameters
-    ----------
-    x, y : (k,) each; NaN breaks it.
-    color : by name.
-    name : for the legend.
-    dash : plotly's name of its pattern.
-    **more : of plotly's settings.
-    """
+    """A line, which NaN breaks; ``dash`` is plotly's name of its pattern, and ``more`` are more of its settings."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -138,33 +105,26 @@ def line(x: Numbers, y: Numbers, color: str, *, name: str = "", dash: str = "sol
     }
 
 
-def band(x: Array, low: Array, high: Array, name: str = "") -> list[Json]:
+def band(x: Array, low: Array, high: Array) -> list[Json]:
     """The area between two lines, (k,) each."""
     edge: Json = {"line": {"width": 0, "color": "@band"}, "showlegend": False}
-    shown: Json = {
-        "fill": "tonexty",
-        "fillcolor": "@band",
-        "line": {"width": 0, "color": "@band"},
-        "showlegend": bool(name),
-    }
-    return [line(x, low, "@band", **edge), line(x, high, "@band", name=name, **shown)]
+    return [line(x, low, "@band", **edge), line(x, high, "@band", fill="tonexty", fillcolor="@band", **edge)]
 
 
-def bars(x: Array, mean: Array, low: Array, high: Array, name: str = "") -> Json:
+def bars(x: Array, mean: Array, low: Array, high: Array) -> Json:
     """Means with their intervals, (k,) each, where there is nothing between two positions."""
     return {
-        **line(x, mean, "@blue", name=name),
+        **line(x, mean, "@blue"),
         "mode": "markers",
         "marker": {"color": "@blue", "symbol": "diamond", "size": 8},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": numbers(high - mean),
-            "arrayminus": numbers(mean - low),
-            "color": "@blue",
-            "thickness": 1.5,
-        },
+        "error_y": interval(mean, low, high, thickness=1.5),
     }
+
+
+def interval(mean: Array, low: Array, high: Array, color: str = "@blue", **more: Any) -> Json:
+    """The bars from ``low`` to ``high``, (k,) each, around means; ``more`` are more of plotly's settings of them."""
+    around = {"array": numbers(high - mean), "arrayminus": numbers(mean - low)}
+    return {"type": "data", "symmetric": False, "color": color, **around, **more}
 
 
 def heat(x: Axis, y: Axis, z: Array, name: str, scale: str = "Cividis", **more: Any) -> Json:

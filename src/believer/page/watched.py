@@ -63,12 +63,8 @@ def running(optimizer: Optimizer) -> Watched:
 
 
 def studies_at(path: PathLike) -> tuple[bool, Callable[[], dict[str, Watched]]]:
-    """Whether ``path`` is a folder, and the studies there now, by key.
-
-    Parameters
-    ----------
-    path : of a journal; or of a folder, whose journals are ``*.jsonl`` in it and in its own folders.
-    """
+    """Whether ``path`` is a folder, and the studies there now, by key: its journals, ``*.jsonl``, and those of its own
+    folders."""
     given = as_path(path, "what is watched")
     if os.path.isdir(given):
         return True, lambda: {one.key: one for one in _in_folder(os.path.realpath(given))}

@@ -97,11 +97,7 @@ def watch(
     ----------
     study : an ``Optimizer``, a ``Result``, a study that was read from a journal, the path of a journal, or a folder;
         or what another tool keeps, as a ``Watched``, or as a function that returns several by key.
-    host : the address to listen at; this machine alone can reach the usual one.
-    port : to listen at; 0 for any free one, None for 8765 or the first free one after it.
-    token : a secret that whoever opens the page must have; True makes one, None makes one where others than this
-        machine can reach the page.
-    next_q : points of the next batch that it shows; 0 for none, None for as many as the last batch had.
+    host, port, token, next_q : as for :meth:`believer.Study.watch`.
     """
     if not isinstance(host, str) or not host:
         raise InvalidInput(f"host must be an address to listen at; got {shown(host)}.")

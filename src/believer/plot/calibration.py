@@ -8,7 +8,7 @@ import numpy as np
 
 from believer.plot import data
 from believer.plot.data.source import StudyLike
-from believer.plot.figure import BLUE, GRAY, RED, legend, literal, panels, returned
+from believer.plot.figure import BLUE, GRAY, RED, finished_grid, literal, panels
 from believer.space.units import amount
 
 
@@ -39,5 +39,4 @@ def calibration(study: StudyLike, *, outcome: str | None = None, ax: Any = None)
     right.plot(found.levels, found.coverage, "-o", color=BLUE, ms=3.5, lw=1.4)
     right.set(xlabel="level of the interval", ylabel="share of results within it", xlim=(0, 1), ylim=(0, 1.02))
     right.set_title(found.method, fontsize=10)
-    legend(grid, ax)
-    return returned(grid)
+    return finished_grid(grid, ax)

@@ -9,20 +9,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.plot import data
 from believer.plot.data.source import StudyLike
-from believer.plot.figure import (
-    BLACK,
-    BLUE,
-    GRAY,
-    GREEN,
-    ORANGE,
-    RED,
-    SHADE,
-    legend,
-    literal,
-    panels,
-    plain_ticks,
-    returned,
-)
+from believer.plot.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, SHADE, finished, literal, panel, plain_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,8 +48,7 @@ def convergence(
     """
     found = data.convergence(study, outcome=outcome, target=target, optimum=optimum)
     height = found.regret if regret else None
-    grid = panels(ax, 1, 1, (6.0, 4.0))
-    axes = grid[0, 0]
+    axes = panel(ax, (6.0, 4.0))
     if height is not None:
         _draw_regret(axes, found, height)
     else:
@@ -73,9 +59,7 @@ def convergence(
     axes.set_xlim(0.3, len(found.count) + 0.7)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_title(_title(found), fontsize=10)
-    legend(grid, ax)
-    result: Axes = returned(grid)
-    return result
+    return finished(axes, ax)
 
 
 def _title(found: data.Convergence) -> str:

@@ -20,15 +20,16 @@ from believer.plot.figure import (
     RED,
     batch_colors,
     dress,
-    legend,
+    finished,
+    finished_grid,
     literal,
+    panel,
     panels,
-    returned,
     shades,
     spread,
     where,
 )
-from believer.plot.parameters import MAX_LINES, draw_trials, readable
+from believer.plot.parameters import MAX_LINES, draw_star, draw_trials, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,8 +126,7 @@ def _draw_all(found: Sequence[data.Curve | data.Surface], title: str, ax: Any) -
         axes.set_visible(False)
     curves = [axes for axes, one in zip(grid.ravel(), found, strict=False) if isinstance(one, data.Curve)]
     _share_heights(curves)
-    legend(grid, ax)
-    return returned(grid)
+    return finished_grid(grid, ax)
 
 
 def _share_heights(curves: list[Any]) -> None:
@@ -139,13 +139,7 @@ def _share_heights(curves: list[Any]) -> None:
 
 
 def draw_curve(axes: Any, found: data.Curve) -> None:
-    """Draw the expected value with its interval, and the results.
-
-    Parameters
-    ----------
-    axes : where to draw.
-    found : the curve or surface to draw.
-    """
+    """Draw the expected value with its interval, and the results."""
     at = found.axis.at
     dress(axes, "x", found.axis)
     if found.axis.is_discrete:
@@ -159,10 +153,7 @@ def draw_curve(axes: Any, found: data.Curve) -> None:
     positions = spread(found.axis, found.at)
     axes.scatter(positions, found.values, s=16, color=BLACK, alpha=alpha, lw=0, zorder=3, label="results")
     if found.best is not None:
-        style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 13, "ls": ""}
-        axes.plot(
-            positions[found.best], found.values[found.best], "*", zorder=4, clip_on=False, label=found.star, **style
-        )
+        draw_star(axes, positions[found.best], found.values[found.best], found.star)
     for limit in found.limits:
         if np.isfinite(limit):
             axes.axhline(limit, color=RED, ls=":", lw=1.4, label="limit")
@@ -191,21 +182,14 @@ def _draw_surface(axes: Any, found: data.Surface) -> None:
     done = np.isin(state, ("done", "partial"))
     axes.plot(xs[done], ys[done], "o", color=BLACK, mec="white", mew=0.5, ms=4, ls="", clip_on=False, label="results")
     if found.best is not None:
-        style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 13, "ls": ""}
-        axes.plot(xs[found.best], ys[found.best], "*", zorder=4, clip_on=False, label=found.star, **style)
+        draw_star(axes, xs[found.best], ys[found.best], found.star)
     if found.x.is_number and found.y.is_number and np.nanmax(found.std) > 0.0 and min(found.std.shape) > 1:
         lines = axes.contour(found.x.at, found.y.at, found.std, 3, colors=ORANGE, linewidths=1.1)
         axes.clabel(lines, fmt=lambda level: f"±{level:.2g}", fontsize=7)
 
 
 def draw_map(axes: Any, found: data.Surface) -> None:
-    """Draw the expected value as shades: better is darker, and regions that are not allowed are blank.
-
-    Parameters
-    ----------
-    axes : where to draw.
-    found : the curve or surface to draw.
-    """
+    """Draw the expected value as shades: better is darker, and regions that are not allowed are blank."""
     dress(axes, "x", found.x)
     dress(axes, "y", found.y)
     image = np.ma.masked_invalid(found.mean)
@@ -235,15 +219,13 @@ def batches(
     ax : the axes to draw on; None for a new figure.
     """
     source = study_of(study)
-    grid = None
     if len(source.axes) == 1 or (parameters is not None and len(parameters) == 1):
         curve = data.slice(source, parameters=parameters, outcome=outcome)[0]
-        grid = panels(ax, 1, 1, (6.0, 4.2))
-        _draw_batches_on_curve(grid[0, 0], source, curve)
+        axes = panel(ax, (6.0, 4.2))
+        _draw_batches_on_curve(axes, source, curve)
     else:
         found = data.surface(source, parameters=parameters, outcome=outcome)
-        grid = panels(ax, 1, 1, (6.4, 4.6))
-        axes = grid[0, 0]
+        axes = panel(ax, (6.4, 4.6))
         draw_map(axes, found)
         xs, ys = spread(found.x, found.at[:, 0]), spread(found.y, found.at[:, 1])
         last = max(int(found.batch.max()), 1)
@@ -253,9 +235,7 @@ def batches(
             axes.plot(xs[rows], ys[rows], "-", color=batch_colors()(batch / last), lw=1.1, zorder=2, clip_on=False)
         draw_trials(axes, xs, ys, found.status, found.batch, found.best, found.star)
         axes.set_title(where(source, found.through, (found.x, found.y)), fontsize=10)
-    legend(grid, ax)
-    result: Axes = returned(grid)
-    return result
+    return finished(axes, ax)
 
 
 def _draw_batches_on_curve(axes: Any, source: data.Source, curve: data.Curve) -> None:

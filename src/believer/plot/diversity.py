@@ -8,7 +8,7 @@ import numpy as np
 
 from believer.plot import data
 from believer.plot.data.source import StudyLike
-from believer.plot.figure import BLUE, GRAY, ORANGE, SHADE, legend, panels, returned
+from believer.plot.figure import BLUE, GRAY, ORANGE, SHADE, finished, panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +25,7 @@ def diversity(study: StudyLike, *, ax: Axes | None = None) -> Axes:
     ax : the axes to draw on; None for a new figure.
     """
     found = data.diversity(study)
-    grid = panels(ax, 1, 1, (6.0, 3.8))
-    axes = grid[0, 0]
+    axes = panel(ax, (6.0, 3.8))
     at, design = np.arange(len(found.batch)), np.array(found.is_design)
     edges = np.append(at - 0.4, at[-1] + 0.4) if len(at) == 1 else None
     where, band = (at, (found.random_low, found.random_high)) if edges is None else (edges, _twice(found))
@@ -45,9 +44,7 @@ def diversity(study: StudyLike, *, ax: Axes | None = None) -> Axes:
     axes.set_xticks(at[::step], [str(number) for number in found.batch[::step]])
     axes.set(xlabel="batch", ylabel="distance / diagonal of the space")
     axes.set_ylim(bottom=0.0)
-    legend(grid, ax)
-    result: Axes = returned(grid)
-    return result
+    return finished(axes, ax)
 
 
 def _twice(found: data.Diversity) -> tuple[np.ndarray, np.ndarray]:

@@ -10,21 +10,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.plot import data
 from believer.plot.data.source import StudyLike, study_of
-from believer.plot.figure import (
-    BLACK,
-    BLUE,
-    GRAY,
-    GREEN,
-    ORANGE,
-    RED,
-    dress,
-    legend,
-    literal,
-    panels,
-    returned,
-    spread,
-    where,
-)
+from believer.plot.figure import BLACK, BLUE, GRAY, GREEN, ORANGE, RED, dress, finished, literal, panel, spread, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,8 +45,7 @@ def feasibility(
     """
     source = study_of(study)
     found = data.feasibility(source, parameters=parameters, through=through)
-    grid = panels(ax, 1, 1, (6.2, 4.4))
-    axes = grid[0, 0]
+    axes = panel(ax, (6.2, 4.4))
     dress(axes, "x", found.axes[0])
     xs = spread(found.axes[0], found.at[:, 0])
     if len(found.axes) == 1:
@@ -81,9 +66,7 @@ def feasibility(
     named = ", ".join(literal(name) for name in found.parts)
     limits = named if len(named) <= _LONGEST else f"all {len(found.parts)} limits"
     axes.set_title(f"limits: {limits}" + (f"\n{held}" if held else ""), fontsize=10)
-    legend(grid, ax)
-    result: Axes = returned(grid)
-    return result
+    return finished(axes, ax)
 
 
 def _draw_lines(axes: Any, found: data.Feasibility) -> None:

@@ -18,6 +18,7 @@ from believer.space.units import units_by_name
 from believer.study.labels import described
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
@@ -75,14 +76,9 @@ def plain_ticks(axis: Axis) -> None:
 
 
 def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **options: Any) -> Any:
-    """The axes to draw on, (rows, columns): the given ones, or those of a new pyplot figure.
+    """The axes to draw on, (rows, columns): the given ones, or those of a new pyplot figure of a size in inches.
 
-    Parameters
-    ----------
-    ax : what the caller passed: an Axes, an array of axes, or None.
-    rows, columns : the number of rows and columns.
-    size : of a new figure, in inches.
-    options : for ``Figure.subplots``.
+    ``ax`` is what the caller passed: an Axes, an array of axes, or None. ``options`` are for ``Figure.subplots``.
     """
     try:
         from matplotlib import pyplot
@@ -99,37 +95,30 @@ def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **option
     return given.reshape(rows, columns)
 
 
-def returned(grid: Any) -> Any:
-    """The axes that a plotting function returns: a single Axes, or the array."""
+def panel(ax: Any, size: tuple[float, float]) -> Any:
+    """The axes to draw on: the given one, or that of a new pyplot figure."""
+    return panels(ax, 1, 1, size)[0, 0]
+
+
+def finished(axes: Any, ax: Any) -> Axes:
+    """The axes that a plotting function returns, with a legend below a new figure, or within the ``ax`` passed."""
+    drawn: Axes = finished_grid(np.array([[axes]], dtype=object), ax)
+    return drawn
+
+
+def finished_grid(grid: Any, ax: Any) -> Any:
+    """The same of a grid of axes, which is a single one where it has no more."""
+    if ax is None:
+        legend_below(grid[0, 0].figure)
+    for one in grid.ravel() if ax is not None else ():
+        if one.get_legend_handles_labels()[1]:
+            one.legend(fontsize=8, frameon=False)
     return grid[0, 0] if grid.size == 1 else grid
 
 
-def legend(grid: Any, ax: Any) -> None:
-    """Draw a legend below a new figure, or within the axes that the caller passed.
-
-    Parameters
-    ----------
-    grid : the axes, (rows, columns).
-    ax : what the caller passed.
-    """
-    if ax is None:
-        legend_below(grid[0, 0].figure)
-        return
-    for one in grid.ravel():
-        if one.get_legend_handles_labels()[1]:
-            one.legend(fontsize=8, frameon=False)
-
-
 def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: bool = False) -> None:
-    """Set the label, scale, ticks and limits of one axis; markers at the bounds are drawn in full.
-
-    Parameters
-    ----------
-    axes : to dress.
-    which : of its two axes.
-    parameter : that lies along it.
-    narrow : whether there is room for few ticks only.
-    """
+    """Set the label, scale, ticks and limits of one axis; markers at the bounds are drawn in full. A narrow one has few
+    ticks."""
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     axis = axes.xaxis if which == "x" else axes.yaxis
@@ -155,13 +144,7 @@ def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: boo
 
 
 def literal(text: str, most: int = 24) -> str:
-    """A user's text, escaped so that matplotlib reads no mathematics in it, and shortened in the middle if it is long.
-
-    Parameters
-    ----------
-    text : any.
-    most : so many characters are shown; names that count often differ at their ends.
-    """
+    """A user's text, escaped so that matplotlib reads no mathematics in it, and shortened in the middle if long."""
     if len(text) > most:
         head = most // 2
         text = f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"
@@ -181,14 +164,7 @@ def _label(parameter: Parameter, narrow: bool) -> str:
 
 
 def where(source: Source, through: Mapping[str, Any] | None, axes: Sequence[Parameter]) -> str:
-    """The position of a slice, for a title: "slice at solvent=DMF, time=2 h"; "" if no parameter is fixed.
-
-    Parameters
-    ----------
-    source : the study.
-    through : the point of the slice.
-    axes : along which it goes.
-    """
+    """The position of a slice, for a title: "slice at solvent=DMF, time=2 h"; "" if no parameter is fixed."""
     held = {name: value for name, value in (through or {}).items() if name not in [axis.name for axis in axes]}
     text = described(held, units_by_name(source.space.parameters))
     if not held:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from believer.plot import data
 from believer.plot.data.source import StudyLike
-from believer.plot.figure import BLACK, BLUE, GRAY, RED, legend, literal, panels, returned
-
-if TYPE_CHECKING:
-    pass
+from believer.plot.figure import BLACK, BLUE, GRAY, RED, finished_grid, literal, panels
 
 _COLUMNS = 3
 
@@ -42,8 +39,7 @@ def front(study: StudyLike, *, objectives: Sequence[str] | None = None, ax: Any 
     title = f"{len(one.on_front)} on the front, hypervolume {one.hypervolume:.4g}"
     if ax is None:
         grid[0, 0].figure.suptitle(title, fontsize=10)
-    legend(grid, ax)
-    return returned(grid)
+    return finished_grid(grid, ax)
 
 
 def _draw_pair(axes: Any, pair: data.FrontPair) -> None:

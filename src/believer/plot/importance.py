@@ -8,7 +8,7 @@ import numpy as np
 
 from believer.plot import data
 from believer.plot.data.source import StudyLike
-from believer.plot.figure import BLACK, BLUE, literal, panels, returned
+from believer.plot.figure import BLACK, BLUE, finished, literal, panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +34,7 @@ def importance(
     """
     found = data.importance(study, outcome=outcome, method=method, repeats=repeats)
     p = len(found.names)
-    grid = panels(ax, 1, 1, (6.0, max(2.0, 0.36 * p + 1.2)))
-    axes = grid[0, 0]
+    axes = panel(ax, (6.0, max(2.0, 0.36 * p + 1.2)))
     places = np.arange(p)[::-1]
     axes.barh(places, found.values, color=BLUE, height=0.62)
     known = np.isfinite(found.low) & np.isfinite(found.high)
@@ -47,5 +46,4 @@ def importance(
     axes.set_xlabel(found.measure, loc="right")  # long names leave little room below the bars
     axes.set_xlim(left=min(0.0, axes.get_xlim()[0]) if (found.values < 0.0).any() else 0.0)
     axes.set_title(f"importance for {literal(found.label)}, by {found.method}", fontsize=10)
-    result: Axes = returned(grid)
-    return result
+    return finished(axes, ax)

@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from believer.batch import Strategy
 from believer.plot import data
 from believer.plot.data.source import StudyLike, study_of
-from believer.plot.figure import (
-    BLACK,
-    BLUE,
-    GREEN,
-    ORANGE,
-    RED,
-    dress,
-    legend,
-    literal,
-    panels,
-    returned,
-    shades,
-    where,
-)
-
-if TYPE_CHECKING:
-    pass
+from believer.plot.figure import BLACK, BLUE, GREEN, ORANGE, RED, dress, finished_grid, literal, panels, shades, where
 
 
 def lies(
@@ -73,8 +57,7 @@ def lies(
         more = "" if not fixed else f", {fixed}" if fixed.startswith("slice at") else ", slice through its first point"
         which = "the pending batch" if found.batch == "pending" else "the next batch"
         grid[0, 0].figure.suptitle(f"{which}, lie by lie{more}", fontsize=10)
-    legend(grid, ax)
-    return returned(grid)
+    return finished_grid(grid, ax)
 
 
 def _title(count: int, verb: str) -> str:

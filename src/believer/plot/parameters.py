@@ -19,10 +19,11 @@ from believer.plot.figure import (
     RED,
     batch_colors,
     dress,
-    legend,
+    finished,
+    finished_grid,
     literal,
+    panel,
     panels,
-    returned,
     short,
     spread,
 )
@@ -77,8 +78,7 @@ def evaluations(
         if 0 < column < row:
             axes.set_ylabel("")
             axes.tick_params(labelleft=False)
-    legend(grid, ax)
-    return returned(grid)
+    return finished_grid(grid, ax)
 
 
 def draw_trials(
@@ -93,15 +93,7 @@ def draw_trials(
 ) -> None:
     """Draw trials at (n,) positions: the marker shows the status, the color the batch, a star the best result.
 
-    Parameters
-    ----------
-    axes : where to draw.
-    xs, ys : positions, (n,) each.
-    status : of the trials, n of them.
-    batch : numbers of the asks, (n,).
-    best : the row of the star; None without one.
-    star : what that is, in words.
-    size : of the markers.
+    ``best`` is the row of the star, None without one, and ``star`` what that is, in words.
     """
     state, last = np.array(status), max(int(batch.max()), 1)
     colors = batch_colors()(np.asarray(batch) / last)
@@ -118,19 +110,17 @@ def draw_trials(
             xs[failed], ys[failed], "x", color=BLACK, ms=0.9 * size**0.5, ls="", zorder=3, clip_on=False, label="failed"
         )
     if best is not None:
-        style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 2.6 * size**0.5, "ls": ""}
-        axes.plot(xs[best], ys[best], "*", zorder=5, clip_on=False, label=star, **style)
+        draw_star(axes, xs[best], ys[best], star, size)
+
+
+def draw_star(axes: Any, x: float, y: float, label: str, size: float = 25) -> None:
+    """Draw the star that marks the best result, around it."""
+    style = {"mfc": "none", "mec": RED, "mew": 1.6, "ms": 2.6 * size**0.5, "ls": ""}
+    axes.plot(x, y, "*", zorder=5, clip_on=False, label=label, **style)
 
 
 def readable(source: data.Source, parameters: Sequence[str] | None, most: int) -> Sequence[str] | None:
-    """The given parameters; if none are given and there are many, those that matter most, in the order of the space.
-
-    Parameters
-    ----------
-    source : the study.
-    parameters : names, or None.
-    most : the largest number that fits into a figure.
-    """
+    """The given parameters; if none are given and there are many, those that matter most, in the order of the space."""
     varied = [axis for axis in source.axes if not axis.is_constant]
     if parameters is not None or len(varied) <= most:
         return parameters
@@ -166,8 +156,7 @@ def parallel_coordinates(
     names = readable(source, parameters, MAX_LINES)
     found = data.parallel_coordinates(source, parameters=names, outcome=outcome)
     p, known = len(found.axes), np.isfinite(found.values)
-    grid = panels(ax, 1, 1, (min(max(6.0, 1.1 * p + 1.5), 12.0), 4.0))
-    axes = grid[0, 0]
+    axes = panel(ax, (min(max(6.0, 1.1 * p + 1.5), 12.0), 4.0))
     norm, cmap = Normalize(*_ends(found.values[known], found.maximize)), _value_colors(found.maximize)
     # A point of one parameter is a line of no length: drawn as a short one.
     places = np.arange(p) if p > 1 else np.array([-0.1, 0.1])
@@ -186,9 +175,7 @@ def parallel_coordinates(
     _draw_scales(axes, found.axes)
     bar = axes.figure.colorbar(ScalarMappable(norm, cmap), ax=axes, pad=0.02, extend="min" if found.maximize else "max")
     bar.set_label(literal(found.label))
-    legend(grid, ax)
-    result: Axes = returned(grid)
-    return result
+    return finished(axes, ax)
 
 
 def _share(axis: data.Axis, positions: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from believer.plot import data
 from believer.plot.data.source import StudyLike
-from believer.plot.figure import BLACK, GRAY, batch_colors, legend, panels, returned
+from believer.plot.figure import BLACK, GRAY, batch_colors, finished, panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +32,7 @@ def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
     """
     found = data.timeline(study)
     lanes = int(found.lane.max()) + 1
-    grid = panels(ax, 1, 1, (6.4, min(1.6 + 0.26 * lanes, 7.0)))
-    axes = grid[0, 0]
+    axes = panel(ax, (6.4, min(1.6 + 0.26 * lanes, 7.0)))
     unit, name = _unit(float(found.end.max())) if found.is_timed else (1.0, "")
     whole = float(found.end.max()) / unit or 1.0
     begin, length = found.begin / unit, np.maximum((found.end - found.begin) / unit, _MIN_WIDTH * whole)
@@ -62,9 +61,7 @@ def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
     axes.set_xlim(0.0, (1.0 + _ROOM) * whole)
     axes.set_xlabel(f"{name} since the first ask" if found.is_timed else "events (the journal holds no times)")
     axes.set_title(f"{found.utilization:.0%} of {lanes} slot{'s' if lanes > 1 else ''} in use", fontsize=10)
-    legend(grid, ax)
-    result: Axes = returned(grid)
-    return result
+    return finished(axes, ax)
 
 
 def _unit(longest: float) -> tuple[float, str]:

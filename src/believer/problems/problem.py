@@ -25,7 +25,6 @@ class Seeded(Protocol):
 
     def seeded(self, seed: int) -> Evaluable:
         """A copy with another seed, as if it had never been called."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,14 +55,10 @@ class Balance:
         held: Collection[str] = (),
         decimals: int | None = None,
     ) -> Balance:
-        """That of some rules.
+        """What the equations among ``rules`` need.
 
-        Parameters
-        ----------
-        rules : of which the equations matter.
-        parameters : by name.
-        held : names of those whose values must not change.
-        decimals : of all numbers, where they are only shown; None for as many as matter of each.
+        The values of parameters that are ``held`` do not change. Numbers that are only shown have so many ``decimals``;
+        None for as many as matter for each parameter.
         """
         equations = [rule for rule in rules if isinstance(rule, Linear) and rule.is_equation]
         names = tuple(dict.fromkeys(name for rule in rules for name in rule.names)) if equations else ()

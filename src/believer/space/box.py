@@ -14,21 +14,17 @@ import numpy as np
 
 from believer.arrays import SAME_POINT, Array, BoolArray, IntArray, frozen, near_any, read_only
 from believer.numerics.sampling import sobol
+from believer.space.region import enough_lawful, last_lawful
+from believer.space.scale import nearest_in
 
 FINE = 100
 """A grid of so many values is as good as continuous."""
-
-FEASIBLE_TRIES = 12
-"""Rounds of ever more draws before a constraint counts as satisfied nowhere."""
 
 MAX_TRIED = 24
 """Values of a scale, at most, that are all tried."""
 
 MAX_PAIRED = 12
 """Scales, at most, of which two move at once: their pairs are 264."""
-
-_HALVINGS = 12
-"""Of the way from a lawful point to one that is not."""
 
 _MANY_PAIRS = 1_000_000
 """Points of a finite box are compared in linear time where there are so many pairs."""
@@ -56,11 +52,7 @@ class Block:
         """Row of ``values`` nearest to each row of ``X[:, start:stop]``, as indices (m,)."""
         part = X[:, self.start : self.stop]
         if self.ordered:
-            at, grid = part[:, 0], self.values[:, 0]
-            right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
-            left = np.maximum(right - 1, 0)
-            index: IntArray = np.where(at - grid[left] <= grid[right] - at, left, right)
-            return index
+            return nearest_in(self.values[:, 0], part[:, 0])
         # Where |x - v|² is least, x·v - |v|²/2 is largest.
         nearest: IntArray = (part @ self.values.T - self._halves).argmax(axis=1)
         return nearest
@@ -94,6 +86,7 @@ class Box:
     Attributes
     ----------
     dim : number of columns d.
+    size : how many points the box holds, feasible or not; None when a column is continuous.
     continuous : which columns (d,) have width and no block.
     decisions : None for each continuous column, then the number of values of each block.
     """
@@ -106,8 +99,10 @@ class Box:
     tolerance: float | Array = SAME_POINT
     _points: Array | None = field(init=False, repr=False, default=None)
     dim: int = field(init=False, repr=False)
+    size: int | None = field(init=False, repr=False)
     continuous: BoolArray = field(init=False, repr=False)
     _free: BoolArray = field(init=False, repr=False)
+    _scales: tuple[Block, ...] = field(init=False, repr=False)
     decisions: tuple[int | None, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -115,21 +110,19 @@ class Box:
         for block in self.blocks:
             moves[block.start : block.stop] = False
         moves.flags.writeable = False
-        counts = tuple(len(block.values) for block in self.blocks)
+        smooth, counts = int(np.count_nonzero(moves)), tuple(len(block.values) for block in self.blocks)
+        scales = tuple(block for block in self.blocks if block.ordered and len(block.values) > 1)
         object.__setattr__(self, "dim", len(self.lower))
+        object.__setattr__(self, "size", None if smooth else math.prod(counts))
         object.__setattr__(self, "continuous", moves)
         object.__setattr__(self, "_free", moves[None, :])
-        object.__setattr__(self, "decisions", (None,) * int(np.count_nonzero(moves)) + counts)
+        object.__setattr__(self, "_scales", scales)
+        object.__setattr__(self, "decisions", (None,) * smooth + counts)
 
     @staticmethod
     def cube(d: int) -> Box:
         """[0, 1]^d, all columns continuous."""
         return Box(frozen(np.zeros(d)), frozen(np.ones(d)))
-
-    @property
-    def size(self) -> int | None:
-        """How many points the box holds, feasible or not; None when a column is continuous."""
-        return None if None in self.decisions else math.prod(len(block.values) for block in self.blocks)
 
     @property
     def metric(self) -> BoolArray:
@@ -192,13 +185,7 @@ class Box:
         points = self.spread(U)
         if self.feasible is None:
             return points
-        points = points[self.feasible(points)]
-        for attempt in range(FEASIBLE_TRIES):
-            if len(points) >= m // 4:
-                break
-            more = self.spread(rng.random((m << min(attempt, 4), self.dim)))
-            points = np.vstack([points, more[self.feasible(more)]])
-        return points[:m]
+        return enough_lawful(self, points, m, rng)
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
         """``m`` neighbors of each row of ``X`` (k, d), as (k m, d), from ``rng``; without those that are not feasible.
@@ -231,18 +218,14 @@ class Box:
         out = out if self.rounding is None else self.rounding(out)
         if inside is None or self.feasible is None:
             return out
-        good, bad = np.where(self.feasible(out)[:, None], out, inside), out
-        for _ in range(_HALVINGS):
-            middle = self.project(0.5 * (good + bad))
-            allowed = self.feasible(middle)[:, None]
-            good, bad = np.where(allowed, middle, good), np.where(allowed, bad, middle)
-        return good
+        return last_lawful(self, inside, out)
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
         """The continuous columns, ``relaxed`` those of ordered blocks too; (1, d), the same for all rows of ``X``."""
-        scales = self._scales() if relaxed else []
-        moves = self._free.copy() if scales else self._free
-        for block in scales:
+        if not relaxed or not self._scales:
+            return self._free
+        moves = self._free.copy()
+        for block in self._scales:
             moves[:, block.start : block.stop] = True
         return moves
 
@@ -258,10 +241,9 @@ class Box:
 
     def neighbors(self, x: Array) -> Array:
         """Feasible points (m, d), one value from ``x`` (d,) away on a scale, or, of few scales, on two at once."""
-        scales = self._scales()
-        steps = _steps(len(scales))
+        steps = _steps(len(self._scales))
         points = np.repeat(x[None, :], len(steps), axis=0)
-        for block, step in zip(scales, steps.T, strict=True):
+        for block, step in zip(self._scales, steps.T, strict=True):
             values = int(block.nearest(x[None, :])[0]) + step
             points[:, block.start] = block.values[np.minimum(np.maximum(values, 0), len(block.values) - 1), 0]
         return points[self.holds(points)]
@@ -288,9 +270,6 @@ class Box:
         # The others lie on one grid, so equal points are equal after rounding, and a set finds them.
         taken = {row.tobytes() for row in np.round(here[:, listed], 9) + 0.0}
         return np.array([row.tobytes() in taken for row in np.round(X[:, listed], 9) + 0.0], dtype=bool)
-
-    def _scales(self) -> list[Block]:
-        return [block for block in self.blocks if block.ordered and len(block.values) > 1]
 
 
 @lru_cache(maxsize=8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,30 +18,11 @@ from believer.space.scale import plain
 class Carried:
     """A value that comes with a row of a table, such as its id: no encoded column stands for it."""
 
-    @property
-    def width(self) -> int:
-        """No column."""
-        return 0
-
-    @property
-    def count(self) -> int:
-        """One, as it is nothing to choose."""
-        return 1
-
-    @property
-    def ordered(self) -> bool:
-        """No."""
-        return False
-
-    @property
-    def rounded(self) -> bool:
-        """No."""
-        return False
-
-    @property
-    def slack(self) -> float:
-        """Zero, because nothing is rounded."""
-        return 0.0
+    width: ClassVar[int] = 0
+    count: ClassVar[int] = 1
+    ordered: ClassVar[bool] = False
+    rounded: ClassVar[bool] = False
+    slack: ClassVar[float] = 0.0
 
     def check(self, value: Any, name: str) -> Any:
         """A text, a number, True, False or None, as plain Python data."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +52,8 @@ class Catalogue:
     """The rows by their keys."""
     _along: list[IntArray] = field(init=False, repr=False, default_factory=list)
     """The rows along the direction in which they differ most, once that is known."""
+    ruled: ClassVar[bool] = False  # all that is allowed is in the table
+    rounded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         differs = (self.rows != self.rows[:1]).any(axis=0)
@@ -77,16 +80,6 @@ class Catalogue:
     def metric(self) -> BoolArray:
         """No column: points cannot move along any."""
         return np.zeros(self.dim, dtype=bool)
-
-    @property
-    def ruled(self) -> bool:
-        """No: all that is allowed is in the table."""
-        return False
-
-    @property
-    def rounded(self) -> bool:
-        """No: no column moves."""
-        return False
 
     def points(self) -> Array:
         """The rows."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -53,6 +53,9 @@ class Categorical:
     _index: dict[tuple[type, Category], int] = field(init=False, repr=False, hash=False)
     _rows: Block | None = field(init=False, repr=False, compare=False)
     """Encoded rows (k, p + k) of all choices; None without descriptors."""
+    ordered: ClassVar[bool] = False
+    rounded: ClassVar[bool] = False
+    slack: ClassVar[float] = 1e-9  # zero and one are exact
 
     def __init__(
         self,
@@ -107,21 +110,6 @@ class Categorical:
     def count(self) -> int:
         """Number of choices k."""
         return len(self.choices)
-
-    @property
-    def ordered(self) -> bool:
-        """No, because every choice is equally near to any other."""
-        return False
-
-    @property
-    def rounded(self) -> bool:
-        """No, because the choices are listed."""
-        return False
-
-    @property
-    def slack(self) -> float:
-        """Zero and one are exact."""
-        return 1e-9
 
     def descriptor_shares(self, lengthscales: Array) -> dict[str, float] | None:
         """How much each descriptor, and the identity, counts under ``lengthscales`` (p + k,); None if there are none.

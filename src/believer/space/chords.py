@@ -20,15 +20,8 @@ _FLAT = 1e-12
 
 
 def along(given: Geometry, X: Array, V: Array, u: Array) -> Array:
-    """Points (m, j) at the shares ``u`` (m,) of the chords through ``X`` (m, j) along ``V``, (m, j) or (j,) for all.
-
-    Parameters
-    ----------
-    given : the rules, without regard to grids and groups.
-    X : lawful points.
-    V : directions that no equation forbids.
-    u : from 0 at one end of the chord to 1 at the other.
-    """
+    """Points (m, j) at the shares ``u`` (m,), from 0 to 1, of the chords through lawful ``X`` (m, j) along ``V``, (m,
+    j) or (j,) for all."""
     at, way, low, high = X, V, given.lower, given.upper
     if not given.equations.all():
         A = given.A[~given.equations].T
@@ -46,13 +39,7 @@ def along(given: Geometry, X: Array, V: Array, u: Array) -> Array:
 
 
 def known_points(given: Geometry, basis: Array) -> Array:
-    """Uniform points (256, j), the same ones for the same rules.
-
-    Parameters
-    ----------
-    given : the rules, without regard to grids and groups.
-    basis : of the directions that points can move in, (f, j).
-    """
+    """Uniform points (256, j), the same ones for the same rules."""
     rng = np.random.default_rng(0)
     X = np.repeat(given.center[None, :], _KNOWN, axis=0)
     for _ in range(_TURNS * len(basis)):
@@ -62,15 +49,8 @@ def known_points(given: Geometry, basis: Array) -> Array:
 
 
 def spread(given: Geometry, basis: Array, known: Array, U: Array) -> Array:
-    """Uniform points (m, j) from uniform numbers ``U`` (m, f + 1): a known point, and a place on each of f chords.
-
-    Parameters
-    ----------
-    given : the rules, without regard to grids and groups.
-    basis : of the directions that points can move in, (f, j).
-    known : uniform points.
-    U : the numbers.
-    """
+    """Uniform points (m, j) from uniform numbers ``U`` (m, f + 1): one of the ``known``, and a place on each of f
+    chords."""
     X = known[np.minimum((U[:, 0] * len(known)).astype(np.intp), len(known) - 1)]
     native, loose = backend.native, ~given.equations
     if native is not None:

@@ -31,12 +31,7 @@ class Texts(list[str]):
 
 
 def read_columns(source: Any) -> dict[str, Cells]:
-    """The columns of a table by name, as they are.
-
-    Parameters
-    ----------
-    source : the path of a CSV file, a data frame, a list of dicts, or a dict of columns.
-    """
+    """The columns by name, as they are, of a CSV file, a data frame, a list of dicts, or a dict of columns."""
     if isinstance(source, str | os.PathLike):
         return _from_csv(os.fspath(source))
     if isinstance(source, Mapping):

@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
@@ -71,6 +72,11 @@ class Conditional:
     inner: Region
     dependents: tuple[Dependent, ...]
     core: Region | None = None
+    dim = property(attrgetter("inner.dim"))
+    decisions = property(attrgetter("inner.decisions"))
+    metric = property(attrgetter("inner.metric"))
+    ruled = property(attrgetter("inner.ruled"))
+    rounded = property(attrgetter("inner.rounded"))
 
     def active(self, X: Array) -> BoolArray:
         """A mask (m, d) of the columns that are active at the points ``X`` (m, d)."""
@@ -82,11 +88,6 @@ class Conditional:
     def rest(self, X: Array) -> Array:
         """``X`` (m, d) with the columns of what is inactive at rest."""
         return np.where(self.active(X), X, REST)
-
-    @property
-    def dim(self) -> int:
-        """The same as that of the inner region."""
-        return self.inner.dim
 
     @cached_property
     def _listed(self) -> Array | None:
@@ -122,32 +123,12 @@ class Conditional:
             return self.inner.size
         return self.core.size * math.prod(len(one.values) for one in self.dependents if one.values is not None)
 
-    @property
-    def decisions(self) -> tuple[int | None, ...]:
-        """Those of the inner region."""
-        return self.inner.decisions
-
-    @property
-    def metric(self) -> BoolArray:
-        """Those of the inner region."""
-        return self.inner.metric
-
     @cached_property
     def freedom(self) -> int:
         """Degrees of freedom of the branch that has the most of them."""
         X = self.spread(latin_hypercube(_LOOKED_AT, self.dim, np.random.default_rng(0)))
         resting = (~self.active(X) & self.inner.free(X, relaxed=True)).sum(axis=1)
         return max(self.inner.freedom - int(resting.min()), 0)
-
-    @property
-    def ruled(self) -> bool:
-        """Whether the inner region is."""
-        return self.inner.ruled
-
-    @property
-    def rounded(self) -> bool:
-        """Whether the inner region is."""
-        return self.inner.rounded
 
     def points(self) -> Array:
         """Every lawful point (n, d) of a finite region of no more than 100,000."""

@@ -32,12 +32,8 @@ _SAME = 1e-12
 
 
 def split(given: Mapping[Any, Any]) -> tuple[list[Any], dict[str, list[Any]]]:
-    """The choices of ``{"DMF": [36.7, 3.82], ...}``, and their descriptors by name.
-
-    Parameters
-    ----------
-    given : by choice, a list of numbers, a dict of numbers by name, or one number.
-    """
+    """The choices of ``{"DMF": [36.7, 3.82], ...}``, and their descriptors by name; of one number, or with names of
+    their own."""
     choices, rows = list(given), [row if isinstance(row, Mapping) else _listed(row) for row in given.values()]
     if not rows:
         return choices, {}
@@ -52,13 +48,8 @@ def split(given: Mapping[Any, Any]) -> tuple[list[Any], dict[str, list[Any]]]:
 
 
 def of_frame(frame: Any, choices: Sequence[Any] | None = None) -> tuple[list[Any], dict[str, list[Any]]]:
-    """The choices that name the rows of a data frame, by its index, and its columns as descriptors.
-
-    Parameters
-    ----------
-    frame : a data frame of pandas.
-    choices : in the order that is wanted; None for all rows. Rows that have no names stay as they are.
-    """
+    """The choices that name the rows of a data frame, by its index, and its columns as descriptors; in the order of
+    ``choices`` where they are given and rows have names."""
     rows = frame.index.tolist()
     if choices is not None and {*rows} != {*range(len(rows))}:
         missing = [choice for choice in choices if choice not in rows]
@@ -84,13 +75,7 @@ def _listed(row: Any) -> dict[str, Any]:
 
 
 def checked(given: Any, choices: Sequence[Any]) -> Descriptors:
-    """Descriptors as they are kept; InvalidInput where a choice lacks a number, or they are too many.
-
-    Parameters
-    ----------
-    given : by name, a number for each of the choices; None for no descriptors.
-    choices : what they describe.
-    """
+    """Descriptors as they are kept; InvalidInput where a choice lacks a number, or they are too many."""
     try:
         columns = {} if given is None else dict(given)
         table = {name: list(values) for name, values in columns.items() if not isinstance(values, str | Mapping)}

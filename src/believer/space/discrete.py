@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,11 @@ class Discrete:
     low: float = field(init=False, repr=False, compare=False)
     high: float = field(init=False, repr=False, compare=False)
     step: None = field(init=False, default=None, repr=False, compare=False)
+    __repr__ = call_of
+    measured = scale.measured
+    width: ClassVar[int] = 1
+    ordered: ClassVar[bool] = True
+    rounded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check the rules, keep a sorted tuple of plain Python numbers."""
@@ -77,28 +82,10 @@ class Discrete:
         keep_when(self)
         keep_likely(self)
 
-    def __repr__(self) -> str:
-        return call_of(self)
-
-    @property
-    def width(self) -> int:
-        """One column."""
-        return 1
-
     @property
     def count(self) -> int:
         """Number of values k."""
         return len(self.values)
-
-    @property
-    def ordered(self) -> bool:
-        """Yes: numbers lie on a scale."""
-        return True
-
-    @property
-    def rounded(self) -> bool:
-        """No: the values are listed."""
-        return False
 
     @property
     def slack(self) -> float:
@@ -121,21 +108,13 @@ class Discrete:
         numbers = np.array([self.check(value, name) for value in values], dtype=np.float64)
         return scale.positions(self, numbers, self.log)[:, None]
 
-    def measured(self, value: Any, name: str) -> float:
-        """``value`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``, for
-        anything else."""
-        return scale.measured(self, value, name)
-
     def located(self, value: float) -> float:
         """The position of a measured value; below 0 or above 1 outside of the bounds."""
         return scale.located(self, value, self.log)
 
     def decode(self, U: Array) -> list[float]:
         """The values whose positions are nearest to ``U`` (n, 1)."""
-        grid, at = self.grid()[:, 0], U[:, 0]
-        right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
-        left = np.maximum(right - 1, 0)
-        return [self.values[i] for i in np.where(at - grid[left] <= grid[right] - at, left, right)]
+        return [self.values[i] for i in scale.nearest_in(self.grid()[:, 0], U[:, 0])]
 
     def grid(self) -> Array:
         """Positions (k, 1) of the values."""

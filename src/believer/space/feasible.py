@@ -34,13 +34,8 @@ def geometry_of(
 ) -> Geometry | None:
     """The set of points that keep ``rules``; None where there is none.
 
-    Parameters
-    ----------
-    rules : of which each is a :class:`Linear` or a :class:`MaxParts`.
-    parameters : of the space, by name.
-    starts : the column of each parameter.
-    lower, upper : of all columns of the space.
-    grids : positions of the values of columns that have grids, by column.
+    ``starts`` has the column of each parameter, ``lower`` and ``upper`` are those of all columns of the space, and
+    ``grids`` has the positions of values of columns that have grids.
     """
     names = [*dict.fromkeys(name for rule in rules for name in rule.names)]
     place = {name: i for i, name in enumerate(names)}
@@ -90,13 +85,8 @@ def _row(rule: Linear, parameters: Mapping[str, Parameter], place: Mapping[str, 
 
 
 def conflict(rules: Sequence[Rule], feasible: Callable[[Sequence[Rule]], bool]) -> tuple[Rule, ...]:
-    """The smallest set of ``rules`` that cannot hold together; of many rules one from which none can be left out.
-
-    Parameters
-    ----------
-    rules : that cannot all hold.
-    feasible : says of some of them whether they can.
-    """
+    """The smallest set of ``rules`` that cannot hold together, of which ``feasible`` says whether some can; of many
+    rules one from which none can be left out."""
     if len(rules) <= _EXHAUSTIVE:
         for size in range(1, len(rules)):
             for some in combinations(rules, size):

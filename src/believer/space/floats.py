@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,11 @@ class Float:
     when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
     likely: tuple[float, float] | None = field(default=None, kw_only=True, repr=False)
     _coarse: bool = field(default=False, init=False, repr=False, compare=False)
+    __repr__ = call_of
+    measured = scale.measured
+    to_config = scale.to_config
+    width: ClassVar[int] = 1
+    ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the rules, keep plain Python numbers."""
@@ -74,14 +79,6 @@ class Float:
         keep_when(self)
         keep_likely(self)
 
-    def __repr__(self) -> str:
-        return call_of(self)
-
-    @property
-    def width(self) -> int:
-        """One column."""
-        return 1
-
     @property
     def count(self) -> int | None:
         """Number of values k of a grid, or of a range of few floats; None when continuous."""
@@ -90,11 +87,6 @@ class Float:
             return None if k is None or k > _MAX_FLOATS else k
         # A millionth of a step absorbs the rounding of (high - low) / step, as in (0.3 - 0.1) / 0.1.
         return math.floor((self.high - self.low) / self.step + 1e-6) + 1
-
-    @property
-    def ordered(self) -> bool:
-        """Yes, because numbers lie on a scale."""
-        return True
 
     @property
     def rounded(self) -> bool:
@@ -136,11 +128,6 @@ class Float:
         """Positions (n, 1) of ``values`` of ``name``."""
         return scale.encode(self, values, name, self._by_magnitude())
 
-    def measured(self, value: Any, name: str) -> float:
-        """``value`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``, for
-        anything else."""
-        return scale.measured(self, value, name)
-
     def located(self, value: float) -> float:
         """The position of a measured value; below 0 or above 1 outside of the bounds."""
         return scale.located(self, value, self._by_magnitude())
@@ -156,10 +143,6 @@ class Float:
     def grid(self) -> Array:
         """Positions (k, 1) of the values; the two ends of a long grid, 0 and 1 when continuous."""
         return scale.grid(self, self._by_magnitude())
-
-    def to_config(self) -> dict[str, Any]:
-        """The bounds, log and step."""
-        return scale.to_config(self)
 
     def _is_coarse(self) -> bool:
         """Are neighboring floats somewhere further apart, in the cube, than two points that count as different?"""

@@ -8,12 +8,7 @@ from typing import Any
 
 
 def adds_up(constraint: Callable[..., Any] | None) -> bool:
-    """Whether the code of a function adds numbers, so that it may be a linear rule.
-
-    Parameters
-    ----------
-    constraint : the function; None for none.
-    """
+    """Whether the code of a function adds numbers, so that it may be a linear rule."""
     code = getattr(getattr(constraint, "func", constraint), "__code__", None)
     if code is None:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,11 @@ class Int:
     units: str = field(default="", kw_only=True, repr=False, compare=False)
     when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
     likely: tuple[float, float] | None = field(default=None, kw_only=True, repr=False)
+    __repr__ = call_of
+    measured = scale.measured
+    to_config = scale.to_config
+    width: ClassVar[int] = 1
+    ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the rules, keep plain Python numbers."""
@@ -65,23 +70,10 @@ class Int:
         keep_when(self)
         keep_likely(self)
 
-    def __repr__(self) -> str:
-        return call_of(self)
-
-    @property
-    def width(self) -> int:
-        """One column."""
-        return 1
-
     @property
     def count(self) -> int:
         """Number of values k."""
         return (self.high - self.low) // self.step + 1
-
-    @property
-    def ordered(self) -> bool:
-        """Yes, because numbers lie on a scale."""
-        return True
 
     @property
     def rounded(self) -> bool:
@@ -112,11 +104,6 @@ class Int:
         """Positions (n, 1) of ``values`` of ``name``."""
         return scale.encode(self, values, name, self.log)
 
-    def measured(self, value: Any, name: str) -> float:
-        """``value`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``, for
-        anything else."""
-        return scale.measured(self, value, name)
-
     def located(self, value: float) -> float:
         """The position of a measured value; below 0 or above 1 outside of the bounds."""
         return scale.located(self, value, self.log)
@@ -129,7 +116,3 @@ class Int:
     def grid(self) -> Array:
         """Positions (k, 1) of the values; the two ends of a long grid."""
         return scale.grid(self, self.log)
-
-    def to_config(self) -> dict[str, Any]:
-        """The bounds, log and step."""
-        return scale.to_config(self)

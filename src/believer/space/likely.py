@@ -102,13 +102,7 @@ class Likely:
 
 
 def likely_of(parameters: Mapping[str, Parameter], starts: Mapping[str, int]) -> Likely | None:
-    """The beliefs of some parameters; None where there are none.
-
-    Parameters
-    ----------
-    parameters : by name.
-    starts : the first column of each.
-    """
+    """The beliefs of some parameters, whose first columns are ``starts``; None where there are none."""
     found: list[tuple[int, float, float, Array]] = []
     for name, p in parameters.items():
         pair: Any = getattr(p, "likely", None)

@@ -17,12 +17,9 @@ _MAX_HELD = 2_000_000
 def listed(rules: Geometry, rest: Box) -> Array | None:
     """Every point (n, d) that keeps the rules; None where there are more than 100,000.
 
-    Values are added column by column, and what cannot come to a lawful sum any more is left out at once.
-
-    Parameters
-    ----------
-    rules : of columns that have grids, are held, or can have one value only for what those on grids have.
-    rest : a finite box for the other columns.
+    Values are added column by column, and what cannot come to a lawful sum any more is left out at once. Columns that
+    are neither on grids nor held can have one value only for what those on grids have; ``rest`` is a finite box for
+    columns in no rule.
     """
     A, j, smooth = rules.A, len(rules.columns), rules.moves & ~rules.gridded
     values = [rules.lower[i : i + 1] if grid is None else grid for i, grid in enumerate(rules.values)]

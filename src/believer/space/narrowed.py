@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 
@@ -38,6 +39,13 @@ class Narrowed:
     upper: Array
     share: float = field(init=False)
     _cut: BoolArray = field(init=False, repr=False)
+    dim = property(attrgetter("whole.dim"))
+    size = property(attrgetter("whole.size"))
+    decisions = property(attrgetter("whole.decisions"))
+    metric = property(attrgetter("whole.metric"))
+    freedom = property(attrgetter("whole.freedom"))
+    ruled = property(attrgetter("whole.ruled"))
+    rounded = property(attrgetter("whole.rounded"))
 
     def __post_init__(self) -> None:
         least, most = bounds(self.whole)
@@ -49,41 +57,6 @@ class Narrowed:
             value.flags.writeable = False
             object.__setattr__(self, name, value)
         object.__setattr__(self, "share", float(np.exp(np.log(sides).mean())) if len(sides) else 1.0)
-
-    @property
-    def dim(self) -> int:
-        """The same as that of the whole region."""
-        return self.whole.dim
-
-    @property
-    def size(self) -> int | None:
-        """The same as that of the whole region."""
-        return self.whole.size
-
-    @property
-    def decisions(self) -> tuple[int | None, ...]:
-        """Those of the whole."""
-        return self.whole.decisions
-
-    @property
-    def metric(self) -> BoolArray:
-        """Those of the whole."""
-        return self.whole.metric
-
-    @property
-    def freedom(self) -> int:
-        """The same as that of the whole region."""
-        return self.whole.freedom
-
-    @property
-    def ruled(self) -> bool:
-        """Whether the whole is."""
-        return self.whole.ruled
-
-    @property
-    def rounded(self) -> bool:
-        """Whether the whole is."""
-        return self.whole.rounded
 
     def points(self) -> Array:
         """Those of the whole that are inside, (n, d)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,11 @@ class Ordinal:
     when: Mapping[str, Any] | None = field(default=None, kw_only=True, repr=False, hash=False)
     _listed: Categorical = field(init=False, repr=False, hash=False)
     """The same choices, without their order."""
+    __repr__ = call_of
+    width: ClassVar[int] = 1
+    ordered: ClassVar[bool] = True
+    rounded: ClassVar[bool] = False
+    slack: ClassVar[float] = 1e-9
 
     def __post_init__(self) -> None:
         """Check the rules, keep a tuple of plain Python values."""
@@ -47,33 +52,10 @@ class Ordinal:
         keep_units(self)
         keep_when(self)
 
-    def __repr__(self) -> str:
-        return call_of(self)
-
-    @property
-    def width(self) -> int:
-        """One column."""
-        return 1
-
     @property
     def count(self) -> int:
         """Number of choices k."""
         return len(self.choices)
-
-    @property
-    def ordered(self) -> bool:
-        """Yes: neighbors are nearer to each other than to others."""
-        return True
-
-    @property
-    def rounded(self) -> bool:
-        """No: the choices are listed."""
-        return False
-
-    @property
-    def slack(self) -> float:
-        """The error that rounding may cause in the place of a choice."""
-        return 1e-9
 
     def check(self, value: Any, name: str) -> Category:
         """The choice that ``value`` is; InvalidInput, with the ``name``, where it is none."""

@@ -25,17 +25,14 @@ class Parameter(Protocol):
     @property
     def width(self) -> int:
         """Number of encoded columns."""
-        ...
 
     @property
     def count(self) -> int | None:
         """Number of values k; None when continuous."""
-        ...
 
     @property
     def ordered(self) -> bool:
         """Whether the values lie on a scale, one column wide: neighbors are nearer to each other than to others."""
-        ...
 
     @property
     def rounded(self) -> bool:
@@ -43,32 +40,25 @@ class Parameter(Protocol):
 
         ``encode(decode(U))`` rounds. For what is not continuous in the box, and has too many values for a list.
         """
-        ...
 
     @property
     def slack(self) -> float:
         """How far rounding, on whatever processor, may move an encoded value."""
-        ...
 
     def check(self, value: Any, name: str) -> Any:
         """``value`` in its canonical form, plain Python data; InvalidInput, with the ``name``, for any other."""
-        ...
 
     def encode(self, values: Sequence[Any], name: str) -> Array:
         """Encoded rows (n, width), in the unit cube, of n ``values``, checked on the way as values of ``name``."""
-        ...
 
     def decode(self, U: Array) -> list[Any]:
         """The n values nearest to encoded rows ``U`` (n, width)."""
-        ...
 
     def grid(self) -> Array:
         """Encoded rows (k, width) of all values in order; the two ends of the box where they are not listed."""
-        ...
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data: the arguments that make an equal parameter."""
-        ...
 
 
 @runtime_checkable
@@ -77,7 +67,6 @@ class Described(Protocol):
 
     def descriptor_shares(self, lengthscales: Array) -> dict[str, float] | None:
         """Shares of descriptors, by name, and of "identity" under ``lengthscales`` (width,); None without any."""
-        ...
 
 
 @runtime_checkable
@@ -86,11 +75,9 @@ class Measurable(Parameter, Protocol):
 
     def measured(self, value: Any, name: str) -> Any:
         """``value`` in its canonical form, as it was measured; InvalidInput, with the ``name``, if it has no place."""
-        ...
 
     def located(self, value: Any) -> float:
         """The position of a measured value in its only column: below 0 or above 1 outside of its bounds."""
-        ...
 
 
 def backfill_of(parameter: Parameter) -> Any:
@@ -117,19 +104,15 @@ class Number(Parameter, Protocol):
     @property
     def low(self) -> float:
         """The least value."""
-        ...
 
     @property
     def high(self) -> float:
         """No value is above it."""
-        ...
 
     @property
     def log(self) -> bool:
         """Whether it is spread over magnitudes."""
-        ...
 
     @property
     def step(self) -> float | None:
         """The distance from one value to the next; None if it is continuous."""
-        ...

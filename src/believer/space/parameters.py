@@ -59,14 +59,7 @@ def to_config(p: Parameter) -> dict[str, Any]:
 
 
 def from_config(name: str, kind: str, **settings: Any) -> Parameter:
-    """A parameter from its entry in a config; InvalidInput names it.
-
-    Parameters
-    ----------
-    name : of the parameter.
-    kind : of :data:`KINDS`.
-    settings : what its ``to_config`` returned.
-    """
+    """A parameter from its entry in a config; InvalidInput names it."""
     if isinstance(kind, str) and kind not in KINDS:
         raise InvalidInput(
             f"a parameter that a config describes must be a {kinds()}; got the kind {kind!r} for {name!r}."

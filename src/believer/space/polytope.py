@@ -15,14 +15,13 @@ import numpy as np
 from believer.arrays import Array, BoolArray, IntArray
 from believer.numerics.sampling import sobol
 from believer.space import chords
-from believer.space.box import FEASIBLE_TRIES, Box
+from believer.space.box import Box
 from believer.space.geometry import KEPT, Geometry
 from believer.space.listing import listed
 from believer.space.projection import excess
-from believer.space.region import Sums
+from believer.space.region import Sums, enough_lawful, last_lawful
 from believer.space.rounding import ABSENT, as_it_is, lawful, settled
 
-_HALVINGS = 12
 _UNIFORM = math.sqrt(12.0)
 """The width of a uniform distribution, in standard deviations."""
 
@@ -153,13 +152,7 @@ class Polytope:
         points = self.spread(U)
         if not self.ruled:
             return points
-        points = points[self.holds(points)]
-        for attempt in range(FEASIBLE_TRIES):
-            if len(points) >= m // 4:
-                break
-            more = self.spread(rng.random((m << min(attempt, 4), self.dim)))
-            points = np.vstack([points, more[self.holds(more)]])
-        return points[:m]
+        return enough_lawful(self, points, m, rng)
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
         """``m`` lawful neighbors of each row of ``X`` (k, d), as (k m, d); without those that a function forbids.
@@ -186,12 +179,7 @@ class Polytope:
         out[:, self.rules.columns] = settled(self.rules, X[:, self.rules.columns])
         if inside is None or not self.ruled:
             return out
-        good, bad = np.where(self.holds(out)[:, None], out, inside), out
-        for _ in range(_HALVINGS):
-            middle = self.project(0.5 * (good + bad))
-            allowed = self.holds(middle)[:, None]
-            good, bad = np.where(allowed, middle, good), np.where(allowed, bad, middle)
-        return good
+        return last_lawful(self, inside, out)
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
         """The continuous columns (m, d), absent parts only where a further one may be present; (1, d) without groups.

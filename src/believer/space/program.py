@@ -23,11 +23,6 @@ def by_program(given: Geometry, x: Array) -> Array | None:
 
     Exact with grids and groups, and slow: milliseconds a point. The solver accepts a point that fails a rule by its
     tolerance; in that case a second program looks for a point that keeps every rule with room to spare.
-
-    Parameters
-    ----------
-    given : the set.
-    x : the point.
     """
     near, off = _solved(given, x, 0.0)
     if near is None or off <= EXACT:

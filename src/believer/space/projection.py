@@ -41,13 +41,6 @@ def onto_rule(P: Array, lower: Array, upper: Array, a: Array, low: float, high: 
     """The points (m, j) of the box nearest to ``P`` (m, j) in which low ≤ a·x ≤ high.
 
     Where no point of the box is one, the point that comes nearest to it. O(m j log j).
-
-    Parameters
-    ----------
-    P : the points, (m, j).
-    lower, upper : the box, (j,) or (m, j).
-    a : the coefficients (j,), none of them zero.
-    low, high : what the sum may be.
     """
     X = np.minimum(np.maximum(P, lower), upper)
     total = X @ a
@@ -96,18 +89,10 @@ def _mended(X: Array, lower: Array, upper: Array, a: Array, wanted: Array) -> Ar
 def onto_rules(
     P: Array, lower: Array, upper: Array, A: Array, low: Array, high: Array, parts: tuple[RuleBlock, ...]
 ) -> Array:
-    """The points (m, j) of the box nearest to ``P`` (m, j) in which every rule low ≤ A x ≤ high holds.
+    """The points (m, j) of the box nearest to ``P`` (m, j) in which every rule low ≤ A x ≤ high holds, A (r, j).
 
     Where there is no such point, or several rules share columns and their multipliers were not found, the result is
-    none either: look at :func:`excess`.
-
-    Parameters
-    ----------
-    P : the points, (m, j).
-    lower, upper : the box, (j,) or (m, j).
-    A : the coefficients of the rules, (r, j).
-    low, high : what each sum may be, (r,).
-    parts : the rules apart, where they share no column.
+    none either: look at :func:`excess`. ``parts`` are the rules apart, where they share no column.
     """
     native = backend.native
     if native is not None and all(len(rules) == 1 for rules, _ in parts):
@@ -205,14 +190,7 @@ def _least_distance(p: Array, lower: Array, upper: Array, A: Array, low: Array, 
 
 
 def excess(X: Array, A: Array, low: Array, high: Array) -> Array:
-    """The largest violation of a rule (m,) at the points ``X`` (m, j); 0 if all hold.
-
-    Parameters
-    ----------
-    X : the points, (m, j).
-    A : the coefficients of the rules, (r, j).
-    low, high : what each sum may be, (r,).
-    """
+    """The largest violation of a rule (m,) at the points ``X`` (m, j); 0 if all hold."""
     total = X @ A.T
     found: Array = np.maximum(low - total, total - high).max(axis=1, initial=0.0)
     return found

@@ -25,6 +25,9 @@ import numpy as np
 from believer.arrays import Array, BoolArray
 from believer.capabilities import has
 
+_TRIES, _HALVINGS = 12, 12
+"""Rounds of ever more draws before a rule by function counts as kept nowhere; and of a bisection."""
+
 
 class Region(Protocol):
     """A part of the unit cube that can be searched."""
@@ -32,99 +35,81 @@ class Region(Protocol):
     @property
     def dim(self) -> int:
         """Number of columns d."""
-        ...
 
     @property
     def size(self) -> int | None:
         """How many points there are, those that a rule by function forbids included; None for infinitely many."""
-        ...
 
     @property
     def decisions(self) -> tuple[int | None, ...]:
         """The number of values of each decision that makes up a point; None for a continuous one."""
-        ...
 
     @property
     def metric(self) -> BoolArray:
         """The columns (d,) in which a lengthscale is a distance: points may move freely along them, or nearly so."""
-        ...
 
     @property
     def freedom(self) -> int:
         """Degrees of freedom: in how many directions points lie nearer to each other or farther apart."""
-        ...
 
     @property
     def ruled(self) -> bool:
         """Whether a function says which points are lawful, so that no more is known of them than what it answers."""
-        ...
 
     @property
     def rounded(self) -> bool:
         """Whether points within ``box()`` have to be rounded by ``project``, though their columns are free."""
-        ...
 
     def points(self) -> Array:
         """Every lawful point (n, d); asked for where there is a size that is not too large."""
-        ...
 
     def spread(self, U: Array) -> Array:
         """Points (m, d) from uniform numbers ``U`` (m, d), evenly spread where these are; ``project(U)`` will do.
 
         A rule by function is not asked.
         """
-        ...
 
     def sample(self, m: int, rng: np.random.Generator) -> Array:
         """``m`` space-filling lawful points (m, d) from ``rng``; fewer where a rule is hard to satisfy."""
-        ...
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
         """``m`` lawful neighbors of each row of ``X`` (k, d), as (k m, d); fewer where a rule forbids some.
 
         Each is a step away that is drawn from ``rng``; the ``widths`` are standard deviations, as shares of the region.
         """
-        ...
 
     def project(self, X: Array, inside: Array | None = None) -> Array:
         """The lawful points nearest to ``X`` (m, d), but for a rule by function.
 
         With ``inside`` (m, d), lawful points, also under such a rule: the last lawful one found on the way to there.
         """
-        ...
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
         """The columns (m, d) that a gradient may move from lawful points ``X`` (m, d); (1, d) if the same from all.
 
         ``relaxed``: those of scales as well, as if they were continuous; ``project`` rounds them.
         """
-        ...
 
     def box(self) -> tuple[Array, Array] | None:
         """The least and greatest values (d,) of the columns, if free ones may take all between; else None.
 
         What ends between them may still have to be rounded, or be forbidden by a function.
         """
-        ...
 
     def steps(self, X: Array) -> Iterator[Array]:
         """Alternatives (s, a, d) to the rows of ``X`` (s, d), one discrete decision at a time.
 
         Each is worked out from what ``X`` is when it is asked for. A rule by function is not asked.
         """
-        ...
 
     def neighbors(self, x: Array) -> Array:
         """Lawful points (m, d) that differ from ``x`` (d,) by one value on a scale, or on a few at once."""
-        ...
 
     def holds(self, X: Array) -> BoolArray:
         """A mask of the lawful rows of ``X`` (m, d), which come from ``project`` or ``spread``."""
-        ...
 
     def among(self, X: Array, others: Array) -> BoolArray:
         """A mask of the rows of ``X`` (m, d) that are the same point as a row of ``others`` (k, d)."""
-        ...
 
 
 @runtime_checkable
@@ -133,17 +118,10 @@ class Branched(Protocol):
 
     def active(self, X: Array) -> BoolArray:
         """A mask (m, d) of the columns that are active at the points ``X`` (m, d)."""
-        ...
 
 
 def active(region: Region, X: Array) -> BoolArray:
-    """A mask (m, d) of the columns that are active at the points ``X`` (m, d): all, unless the region says otherwise.
-
-    Parameters
-    ----------
-    region : of any kind.
-    X : points of it.
-    """
+    """A mask (m, d) of the columns that are active at the points ``X`` (m, d): all, unless it says otherwise."""
     return region.active(X) if has(region, Branched) else np.ones(X.shape, dtype=bool)
 
 
@@ -171,7 +149,6 @@ class Summed(Protocol):
 
     def sums(self) -> Sums | None:
         """The box and the sums, where ``project`` does no more than to keep them; else None."""
-        ...
 
 
 @runtime_checkable
@@ -181,7 +158,6 @@ class Listed(Protocol):
     @property
     def rows(self) -> Array:
         """All points (n, d): the same array whenever it is asked for."""
-        ...
 
 
 def bounds(region: Region) -> tuple[Array, Array]:
@@ -193,3 +169,24 @@ def bounds(region: Region) -> tuple[Array, Array]:
     """
     box = region.box()
     return (np.zeros(region.dim), np.ones(region.dim)) if box is None else box
+
+
+def enough_lawful(region: Region, points: Array, m: int, rng: np.random.Generator) -> Array:
+    """``m`` lawful points (m, d) at most: those of ``points``, and where they are few, of uniform ones from ``rng``."""
+    points = points[region.holds(points)]
+    for attempt in range(_TRIES):
+        if len(points) >= m // 4:
+            break
+        more = region.spread(rng.random((m << min(attempt, 4), region.dim)))
+        points = np.vstack([points, more[region.holds(more)]])
+    return points[:m]
+
+
+def last_lawful(region: Region, inside: Array, X: Array) -> Array:
+    """``X`` (m, d), or by bisection the last lawful points on the way there from lawful ones, ``inside`` (m, d)."""
+    good, bad = np.where(region.holds(X)[:, None], X, inside), X
+    for _ in range(_HALVINGS):
+        middle = region.project(0.5 * (good + bad))
+        allowed = region.holds(middle)[:, None]
+        good, bad = np.where(allowed, middle, good), np.where(allowed, bad, middle)
+    return good

@@ -14,6 +14,7 @@ from believer.arrays import Array, BoolArray, IntArray
 from believer.space.geometry import EXACT, Geometry
 from believer.space.program import by_program
 from believer.space.projection import excess, onto_rules
+from believer.space.scale import nearest_in
 
 ABSENT = 1e-9
 """A part that is nearer to 0 is absent."""
@@ -27,11 +28,6 @@ def lawful(given: Geometry, P: Array) -> tuple[Array, BoolArray]:
 
     Nearest where no column has a grid and no parts are left out. Points whose grids and absent parts can stay as they
     are keep them.
-
-    Parameters
-    ----------
-    given : the rules.
-    P : the points.
     """
     parts = given.parts
     if given.loose:
@@ -51,13 +47,8 @@ def lawful(given: Geometry, P: Array) -> tuple[Array, BoolArray]:
 
 
 def as_it_is(given: Geometry, P: Array) -> tuple[Array, BoolArray]:
-    """``P`` (m, j) with the continuous columns alone projected, and which rows (m,) keep the rules then.
-
-    Parameters
-    ----------
-    given : the rules.
-    P : the points; columns on grids are rounded.
-    """
+    """``P`` (m, j) with columns on grids rounded and continuous ones projected, and which rows (m,) keep the rules
+    then."""
     return _filled(given, P, *_as_they_are(given, P))
 
 
@@ -74,13 +65,7 @@ def _filled(given: Geometry, P: Array, lower: Array, upper: Array) -> tuple[Arra
 
 
 def settled(given: Geometry, P: Array) -> Array:
-    """The same, and by a program in whole numbers, one by one, those for which that does not come to a lawful point.
-
-    Parameters
-    ----------
-    given : the rules.
-    P : the points.
-    """
+    """The same, and by a program in whole numbers, one by one, those for which that does not come to a lawful point."""
     X, kept = lawful(given, P)
     for row in np.flatnonzero(~kept):
         found = by_program(given, np.minimum(np.maximum(P[row], given.lower), given.upper))
@@ -121,13 +106,6 @@ def _short(given: Geometry, lower: Array, upper: Array) -> Array:
     return found
 
 
-def _nearest(values: Array, x: Array) -> IntArray:
-    """Indices of the grid's values nearest to ``x``."""
-    right = np.minimum(np.maximum(np.searchsorted(values, x), 1), len(values) - 1)
-    index: IntArray = np.where(x - values[right - 1] <= values[right] - x, right - 1, right)
-    return index
-
-
 def _as_they_are(given: Geometry, P: Array) -> tuple[Array, Array]:
     """Boxes (m, j) that hold each column on its nearest grid value, and absent parts at 0.
 
@@ -136,7 +114,7 @@ def _as_they_are(given: Geometry, P: Array) -> tuple[Array, Array]:
     lower, upper = (np.repeat(end[None, :], len(P), axis=0) for end in (given.lower, given.upper))
     for i, values in enumerate(given.values):
         if values is not None:
-            lower[:, i] = upper[:, i] = values[_nearest(values, P[:, i])]
+            lower[:, i] = upper[:, i] = values[nearest_in(values, P[:, i])]
     for columns, most in given.groups:
         rank, forced = _ranked(given, P, columns)
         absent = ((P[:, columns] <= ABSENT) & ~forced) | (rank >= most)
@@ -201,7 +179,7 @@ def _stepped(given: Geometry, P: Array, lower: Array, upper: Array) -> tuple[Arr
     table = np.array([np.append(v, np.full(longest - len(v), v[-1])) for v in grids])  # (g, k)
     absent = upper[:, columns] <= 0.0  # these stay at their first value
     top = np.where(absent, 0, np.array([len(v) - 1 for v in grids]))
-    index = np.minimum(np.stack([_nearest(v, P[:, i]) for v, i in zip(grids, columns, strict=True)], axis=1), top)
+    index = np.minimum(np.stack([nearest_in(v, P[:, i]) for v, i in zip(grids, columns, strict=True)], axis=1), top)
     places = np.arange(len(columns))
     for _ in range(8 * len(columns) + 16):
         lower[:, columns] = upper[:, columns] = table[places, index]

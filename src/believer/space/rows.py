@@ -74,11 +74,7 @@ class Rows:
 
     def place(self, params: Mapping[str, Any]) -> int:
         """The row that ``params`` means, by all features, or by its id; InvalidInput if there is none."""
-        if not isinstance(params, Mapping):
-            raise InvalidInput(f"params must be a mapping of columns to values; got {shown(params)}.")
-        unknown = [name for name in params if name not in self.columns]
-        if unknown:
-            raise InvalidInput(f"params must name columns among {', '.join(self.columns)}; got {shown(unknown[0])}.")
+        self._refuse_unknown(params)
         missing = [name for name in self.features if name not in params]
         if not missing:
             values = {name: self.parameters[name].check(params[name], name) for name in self.features}
@@ -109,15 +105,19 @@ class Rows:
 
     def checked(self, fixed: Mapping[str, Any]) -> dict[str, Any]:
         """Values of some columns, each of which some row has; InvalidInput for others."""
-        if not isinstance(fixed, Mapping):
-            raise InvalidInput(f"params must be a mapping of columns to values; got {shown(fixed)}.")
-        unknown = [name for name in fixed if name not in self.columns]
-        if unknown:
-            raise InvalidInput(f"params must name columns among {', '.join(self.columns)}; got {shown(unknown[0])}.")
+        self._refuse_unknown(fixed)
         checked = {name: self.parameters[name].check(value, name) for name, value in fixed.items()}
         if checked and not self.having(checked).any():
             raise InvalidInput(f"no row of the table has {', '.join(f'{k}={v!r}' for k, v in checked.items())}.")
         return checked
+
+    def _refuse_unknown(self, params: Any) -> None:
+        """Raise InvalidInput for what is no mapping, and for a column that the table has not."""
+        if not isinstance(params, Mapping):
+            raise InvalidInput(f"params must be a mapping of columns to values; got {shown(params)}.")
+        unknown = [name for name in params if name not in self.columns]
+        if unknown:
+            raise InvalidInput(f"params must name columns among {', '.join(self.columns)}; got {shown(unknown[0])}.")
 
     def having(self, values: Mapping[str, Any]) -> BoolArray:
         """A mask (n,) of the rows that have these values."""
@@ -151,14 +151,7 @@ class Rows:
 
 
 def rows_of(source: Any, features: Any = None, id_column: str | None = None) -> Rows:
-    """The rows of a table.
-
-    Parameters
-    ----------
-    source : the path of a CSV file, a data frame, a list of dicts, or a dict of columns.
-    features : names of columns, or a parameter for each name; None for all columns of numbers but the id.
-    id_column : the name of the column that names rows; None for none.
-    """
+    """The rows of a table, as :meth:`~believer.space.space.Space.from_table` takes it."""
     columns = read_columns(source)
     n = _lengths(columns)
     if id_column is not None and id_column not in columns:
@@ -335,11 +328,7 @@ def _say_same(rows: IntArray, earlier: IntArray, n: int) -> None:
 def rows_again(known: Any, entries: Any, passed: Any) -> Rows | None:
     """The rows of a journal's table, which was passed again; InvalidInput if it is another one.
 
-    Parameters
-    ----------
-    known : what the journal has of the table; None for nothing.
-    entries : what the journal has of the parameters.
-    passed : the table, or None.
+    ``known`` and ``entries`` are what the journal has of the table, None for nothing, and of the parameters.
     """
     if known is None:
         if passed is not None:

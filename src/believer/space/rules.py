@@ -37,19 +37,15 @@ class Rule(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """The parameters that it is about."""
-        ...
 
     def check(self, parameters: Mapping[str, Parameter]) -> None:
         """Raise InvalidInput unless these parameters, each by itself, can keep the rule."""
-        ...
 
     def holds(self, params: Mapping[str, Any]) -> bool:
         """Whether a point keeps it, to 1e-9 of its terms."""
-        ...
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data: the arguments that make an equal rule."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +204,7 @@ def max_parts(names: Iterable[str], k: int) -> MaxParts:
 
 
 def checked_rules(rules: Any, parameters: Mapping[str, Parameter]) -> tuple[Rule, ...]:
-    """The rules of a space as a tuple, each checked against its parameters; bounds of 1e-17 in place of 0 are 0.
-
-    Parameters
-    ----------
-    rules : what was given for them.
-    parameters : by name.
-    """
+    """The rules of a space as a tuple, each checked against its parameters; bounds of 1e-17 in place of 0 are 0."""
     given = [rules] if has(rules, Rule) else rules
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise InvalidInput(f"rules must be a list of rules, such as sum_to([...], 1.0); got {shown(rules)}.")

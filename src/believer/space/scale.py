@@ -76,7 +76,7 @@ def slack(p: Number) -> float:
 
 
 def to_config(p: Number) -> dict[str, Any]:
-    """The settings of a number as plain JSON data."""
+    """The bounds, log and step, as plain JSON data."""
     return {"low": p.low, "high": p.high, "log": p.log, "step": p.step}
 
 
@@ -126,7 +126,8 @@ def position(p: Number, number: float, by_magnitude: bool) -> float:
 
 
 def measured(p: Number, value: Any, name: str) -> float:
-    """``value`` as it was measured, on the scale of a number but not on its steps, nor within its bounds."""
+    """``value`` of ``p`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``,
+    for anything else."""
     try:
         found: float = p.check(value, name)
     except InvalidInput:
@@ -172,6 +173,14 @@ def grid(p: Number, by_magnitude: bool) -> Array:
         return np.array([[0.0], [1.0]])
     values = grid_values(p, np.arange(k) if k <= MAX_GRID else np.array([0, k - 1]))
     return positions(p, values, by_magnitude)[:, None]
+
+
+def nearest_in(grid: Array, at: Array) -> IntArray:
+    """Indices (n,) of the values of an ascending ``grid`` (k,) that are nearest to ``at`` (n,); of two, the lower."""
+    right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
+    left = np.maximum(right - 1, 0)
+    index: IntArray = np.where(at - grid[left] <= grid[right] - at, left, right)
+    return index
 
 
 def values_at(p: Number, U: Array, by_magnitude: bool) -> Array:

@@ -208,12 +208,8 @@ class Space:
         return self._groups
 
     def descriptor_shares(self, lengthscales: Array) -> dict[str, dict[str, float]]:
-        """How much each descriptor, and the identity, counts in each parameter with descriptors.
-
-        Parameters
-        ----------
-        lengthscales : of the encoded columns, (dim,).
-        """
+        """How much each descriptor, and the identity, counts in each parameter with descriptors, under ``lengthscales``
+        (dim,)."""
         described = [
             (name, p.descriptor_shares(lengthscales[start:stop]))
             for name, p, start, stop in self._layout()
@@ -274,13 +270,7 @@ class Space:
         return given
 
     def check_fixed(self, fixed: Mapping[str, Any], measured: bool = False) -> dict[str, Any]:
-        """Check values of some of the parameters.
-
-        Parameters
-        ----------
-        fixed : the values.
-        measured : as for :meth:`check`.
-        """
+        """Check values ``fixed`` of some of the parameters; ``measured`` as for :meth:`check`."""
         if self.table is not None:
             return self.table.checked(fixed)
         if not isinstance(fixed, Mapping):
@@ -352,24 +342,14 @@ class Space:
         return self._conditions.holds(name, params)
 
     def trimmed(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of a point, each of which is valid for itself, without those of parameters that have none there.
-
-        Parameters
-        ----------
-        params : values by name; of parents they are checked.
-        """
+        """The values of a point, each valid for itself, without those of parameters that have none there."""
         items = dict(self._items)
         parents = {name for needed in self._conditions.needs.values() for name in needed}
         checked = {name: items[name].check(params[name], name) for name in parents if name in params}
         return {name: params[name] for name in self._conditions.present(params, checked)}
 
     def compatible(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values, one after the other, of parameters that can have them together with those before them.
-
-        Parameters
-        ----------
-        values : by name, each of which is valid for itself.
-        """
+        """The values, one after the other, of parameters that can have them together with those before them."""
         kept: dict[str, Any] = {}
         for name, value in values.items():
             with suppress(InvalidInput):
@@ -378,14 +358,8 @@ class Space:
         return kept
 
     def has_place_for(self, name: str, earlier: Mapping[str, Parameter], fill: Mapping[str, Any]) -> bool:
-        """Whether a parameter may have a value at points of another space.
-
-        Parameters
-        ----------
-        name : of the parameter.
-        earlier : the parameters of the other space.
-        fill : the values that parameters of this space had there if it did not have them.
-        """
+        """Whether the parameter ``name`` may have a value at points of another space, of parameters ``earlier``;
+        ``fill`` has the values of parameters of this space at points that lacked them."""
         return self._conditions.is_met(name, earlier, fill)
 
     def encode(self, points: Iterable[Mapping[str, Any]]) -> Array:
@@ -416,13 +390,8 @@ class Space:
         return X
 
     def misplaced(self, points: Iterable[Mapping[str, Any]], X: Array) -> int | None:
-        """The first row that differs from the encoding of its point by more than rounding; None if there is none.
-
-        Parameters
-        ----------
-        points : n points.
-        X : their supposed encodings, (n, dim).
-        """
+        """The first row of ``X`` (n, dim) that is not the encoding of its point among ``points``, but for rounding;
+        None if all are."""
         slack = np.concatenate([np.full(p.width, p.slack) for _, p in self._items])
         if self._ruled is not None:
             slack[self._ruled.columns] = np.maximum(slack[self._ruled.columns], self._ruled.slack)
@@ -433,12 +402,8 @@ class Space:
         """The point nearest to each row of ``X`` (n, dim), always within bounds and on the grids.
 
         decode(encode([p])) is [p]: exactly for discrete values, to 1e-12 of the value or of the range for a Float.
-        Where ``rules`` are equations, numbers have 13 decimals, and add up to the last of them.
-
-        Parameters
-        ----------
-        X : the rows.
-        held : values that stand in place of what is decoded.
+        Where ``rules`` are equations, numbers have 13 decimals, and add up to the last of them. Values that are
+        ``held`` stand in place of what is decoded.
         """
         U = np.clip(as_points(X, self.dim), 0.0, 1.0)
         if self.table is not None:
@@ -480,12 +445,8 @@ class Space:
         return Polytope(box, geometry)
 
     def linear(self, coefficients: Mapping[str, float]) -> tuple[float, Array] | None:
-        """A weighted sum of numbers as a constant and coefficients (dim,) in the cube; None if it is not linear there.
-
-        Parameters
-        ----------
-        coefficients : by name.
-        """
+        """Numbers weighted by ``coefficients``, as a constant and coefficients (dim,) in the cube; None if that is not
+        linear there."""
         constant, a = 0.0, np.zeros(self.dim)
         for name, p, start, _ in self._layout():
             if name in coefficients:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,41 +32,13 @@ class Within:
     whole: Region
     keeps: Callable[[Array], BoolArray]
     known: Array
-
-    @property
-    def dim(self) -> int:
-        """The same as that of the whole region."""
-        return self.whole.dim
-
-    @property
-    def size(self) -> int | None:
-        """The same as that of the whole region."""
-        return self.whole.size
-
-    @property
-    def decisions(self) -> tuple[int | None, ...]:
-        """Those of the whole."""
-        return self.whole.decisions
-
-    @property
-    def metric(self) -> BoolArray:
-        """Those of the whole."""
-        return self.whole.metric
-
-    @property
-    def freedom(self) -> int:
-        """The same as that of the whole region."""
-        return self.whole.freedom
-
-    @property
-    def ruled(self) -> bool:
-        """Yes: by the function."""
-        return True
-
-    @property
-    def rounded(self) -> bool:
-        """Whether the whole is."""
-        return self.whole.rounded
+    ruled: ClassVar[bool] = True  # by the function
+    dim = property(attrgetter("whole.dim"))
+    size = property(attrgetter("whole.size"))
+    decisions = property(attrgetter("whole.decisions"))
+    metric = property(attrgetter("whole.metric"))
+    freedom = property(attrgetter("whole.freedom"))
+    rounded = property(attrgetter("whole.rounded"))
 
     def points(self) -> Array:
         """Those of the whole that are kept, (n, d)."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from believer.arrays import finite, shown, whole
+from believer.arrays import finite, nearest, shown, whole
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.space import Space
@@ -48,15 +47,7 @@ class BatchRules:
         max_cost: float | None = None,
         cost: Cost | None = None,
     ) -> BatchRules:
-        """The rules that a user states, checked.
-
-        Parameters
-        ----------
-        space : of the study.
-        fixed : parameters that are held in this ask.
-        shared : names, or the number of values for each; None for no rule.
-        max_cost, cost : the limit, and what a point costs; None for no limit.
-        """
+        """The rules that a user states, checked; ``fixed`` are parameters that are held in this ask."""
         if (max_cost is None) != (cost is None):
             raise InvalidInput("max_cost and cost belong together: cost says what a point costs; pass both.")
         if max_cost is not None:
@@ -73,11 +64,7 @@ class BatchRules:
             ) from error
         for name, count in counts.items():
             if name not in space.names:
-                near = difflib.get_close_matches(str(name), space.names, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else "."
-                raise InvalidInput(
-                    f"shared must name parameters among {', '.join(space.names)}; got {shown(name)}{hint}"
-                )
+                raise InvalidInput(f"shared must name parameters; got {shown(name)}; {nearest(str(name), space.names)}")
             if name in fixed:
                 raise InvalidInput(f"{name!r} is fixed at {fixed[name]!r} already; leave it out of shared.")
             whole(count, f"the number of values of {name!r} in a batch", 1)

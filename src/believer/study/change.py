@@ -21,9 +21,7 @@ from believer.study.trials import same_value
 def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
     """A line for each setting that differs: the value in the journal and the requested one. Units are not compared.
 
-    Parameters
-    ----------
-    found, wanted : settings as plain data (``StudySettings.to_config``).
+    Settings are plain data here, as ``StudySettings.to_config`` gives them.
     """
     lines = []
     for name, now in wanted.items():
@@ -90,12 +88,7 @@ def _ruled(config: Any) -> str:
 
 
 def with_units(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """``wanted``, with the journal's units for parameters and outcomes that have no units in it.
-
-    Parameters
-    ----------
-    found, wanted : settings as plain data, as for :func:`differences`.
-    """
+    """``wanted``, with the journal's units for parameters and outcomes that have no units in it."""
     before, goals = _parameters(found["space"]), found["outcomes"]
     space = wanted["space"]
     parts = [
@@ -110,12 +103,7 @@ def with_units(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str,
 
 
 def is_relabeled(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether settings differ in their units only.
-
-    Parameters
-    ----------
-    found, wanted : settings as plain data, as for :func:`differences`.
-    """
+    """Whether settings differ in their units only."""
     if units_in(found) == units_in(wanted):
         return False
     # As text, which tells 1 from True.
@@ -123,12 +111,7 @@ def is_relabeled(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 
 def units_in(config: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The units of each parameter and outcome of settings, "" for none.
-
-    Parameters
-    ----------
-    config : settings as plain data.
-    """
+    """The units of each parameter and outcome of settings, "" for none."""
     parts = [*_parameters(config["space"]).items(), *config["outcomes"].items()]
     return [(name, part.get("units", "")) for name, part in parts]
 
@@ -164,12 +147,8 @@ def adapted(
     A new parameter has the value of its ``backfill``. A removed parameter is left out; if it had a ``backfill``, only
     points with that value can be converted. A parameter without a value at the point is left out as well.
 
-    Parameters
-    ----------
-    params : the point.
-    space : where it is to lie.
-    fill : the known values of parameters, of this space or others, at points that lack them.
-    check : checks whether a point is allowed; None allows what the space may suggest, whatever its rules.
+    ``fill`` has the known values of parameters, of this space or others, at points that lack them. ``check`` says
+    whether a point is allowed; None allows what the space may suggest, whatever its rules.
     """
     names = space.names
     if any(name not in names and not same_value(value, fill.get(name, value)) for name, value in params.items()):
@@ -193,13 +172,8 @@ def _only(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 def placed(
     points: Iterable[Mapping[str, Any]], space: Space, fill: Mapping[str, Any]
 ) -> list[tuple[dict[str, Any], Array] | None]:
-    """Points of other spaces, converted to this one, with their encoded rows; None for each that lies outside.
-
-    Parameters
-    ----------
-    points : in the user's terms.
-    space, fill : as for :func:`adapted`.
-    """
+    """Points of other spaces, converted to this one by :func:`adapted`, with their encoded rows; None for each that
+    lies outside."""
     found = [adapted(params, space, fill) for params in points]
     fitting = [params for params in found if params is not None]
     units = iter(space.encode(fitting)) if fitting else iter(())

@@ -26,13 +26,7 @@ from believer.study.serialization import DamagedSettings
 
 
 def identity(constraint: Callable[[dict[str, Any]], Any] | None, name: str | None) -> dict[str, str] | None:
-    """The identity of a constraint, as a journal stores it.
-
-    Parameters
-    ----------
-    constraint : the function, or None.
-    name : the user's name for it, or None.
-    """
+    """The identity of a constraint, as a journal stores it."""
     if constraint is None:
         return None
     if name is not None:
@@ -45,13 +39,8 @@ def identity(constraint: Callable[[dict[str, Any]], Any] | None, name: str | Non
 
 
 def is_constraint(known: Any, constraint: Callable[[dict[str, Any]], Any] | None, name: str | None = None) -> bool:
-    """Whether a constraint is the one in a journal; if the journal has the user's name for it, names are compared.
-
-    Parameters
-    ----------
-    known : the identity in the journal.
-    constraint, name : as for :func:`identity`.
-    """
+    """Whether a constraint is the one ``known`` to a journal; if that has the user's ``name`` for it, names are
+    compared."""
     if isinstance(known, dict) and "name" in known and name != known["name"]:
         return False
     try:
@@ -64,13 +53,7 @@ def is_constraint(known: Any, constraint: Callable[[dict[str, Any]], Any] | None
 
 
 def checked_constraint(known: Any, constraint: Callable[[dict[str, Any]], Any] | None) -> str | None:
-    """The user's name of a journal's constraint, or None; an error unless ``constraint`` may be that one.
-
-    Parameters
-    ----------
-    known : the identity in the journal.
-    constraint : the passed function.
-    """
+    """The user's name of a journal's constraint, or None; an error unless ``constraint`` may be that one."""
     found = identity(constraint, None)
     if isinstance(known, dict) and all(isinstance(part, str) for part in known.values()):
         name = known.get("name")

@@ -23,12 +23,10 @@ class Minimize:
     """
 
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +39,10 @@ class Maximize:
     """
 
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +59,12 @@ class AtMost:
     threshold: float
     probability: float = LIKELY
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
-        object.__setattr__(self, "probability", _probability(self.probability))
+        _keep_probability(self)
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +81,12 @@ class AtLeast:
     threshold: float
     probability: float = LIKELY
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", finite(self.threshold, "the threshold of a limit", LARGEST))
-        object.__setattr__(self, "probability", _probability(self.probability))
+        _keep_probability(self)
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +104,15 @@ class Between:
     high: float
     probability: float = LIKELY
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
             object.__setattr__(self, name, finite(getattr(self, name), name, LARGEST))
         if not self.low < self.high:
             raise InvalidInput(f"low must lie below high; got {self.low!r} and {self.high!r}.")
-        object.__setattr__(self, "probability", _probability(self.probability))
+        _keep_probability(self)
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +134,7 @@ class Desirability:
     good: float
     weight: float = 1.0
     units: str = field(default="", kw_only=True, repr=False, compare=False)
+    __repr__ = call_of
 
     def __post_init__(self) -> None:
         for name in ("bad", "good", "weight"):
@@ -153,9 +144,6 @@ class Desirability:
         if self.weight <= 0.0:
             raise InvalidInput(f"a weight must be above zero; got {self.weight!r}.")
         keep_units(self)
-
-    def __repr__(self) -> str:
-        return call_of(self)
 
     def worth(self, value: float) -> float:
         """The desirability, from 0 to 1, of ``value`` in the user's units."""
@@ -167,24 +155,13 @@ KINDS = {cls.__name__: cls for cls in (Minimize, Maximize, AtMost, AtLeast, Betw
 
 
 def to_config(goal: Goal) -> dict[str, Any]:
-    """Plain JSON data.
-
-    Parameters
-    ----------
-    goal : the goal of one outcome.
-    """
+    """Plain JSON data."""
     settings = {part.name: getattr(goal, part.name) for part in fields(goal) if part.name != "units"}
     return {"type": type(goal).__name__, **settings, **config_of(goal.units)}
 
 
 def from_config(name: str, config: Any) -> Goal:
-    """The inverse of :func:`to_config`; InvalidInput if ``config`` cannot be a goal.
-
-    Parameters
-    ----------
-    name : the name of the outcome, for the error.
-    config : the plain data.
-    """
+    """The inverse of :func:`to_config`; InvalidInput if ``config`` cannot be a goal."""
     if not isinstance(config, Mapping) or not isinstance(config.get("type"), str) or config["type"] not in KINDS:
         raise InvalidInput(f"the outcome {name!r} must be one of {', '.join(KINDS)}; got {shown(config)}.")
     try:
@@ -194,12 +171,7 @@ def from_config(name: str, config: Any) -> Goal:
 
 
 def words(goal: Goal) -> str:
-    """The goal in words, with units: "maximize", "at least 95 %".
-
-    Parameters
-    ----------
-    goal : the goal of one outcome.
-    """
+    """The goal in words, with units: "maximize", "at least 95 %"."""
     match goal:
         case AtMost(threshold=limit):
             return f"at most {amount(f'{limit:g}', goal.units)}"
@@ -213,12 +185,7 @@ def words(goal: Goal) -> str:
 
 
 def bounds(goal: Goal) -> str:
-    """The limits of an outcome, without units: "≥ 95"; "" if it has none.
-
-    Parameters
-    ----------
-    goal : the goal of one outcome.
-    """
+    """The limits of an outcome, without units: "≥ 95"; "" if it has none."""
     match goal:
         case AtMost(threshold=limit):
             return f"≤ {limit:g}"
@@ -229,8 +196,8 @@ def bounds(goal: Goal) -> str:
     return ""
 
 
-def _probability(probability: Any) -> float:
-    number = finite(probability, "a probability", LARGEST)
+def _keep_probability(goal: AtMost | AtLeast | Between) -> None:
+    number = finite(goal.probability, "a probability", LARGEST)
     if not 0.0 < number < 1.0:
-        raise InvalidInput(f"a probability must lie between 0 and 1; got {probability!r}.")
-    return number
+        raise InvalidInput(f"a probability must lie between 0 and 1; got {goal.probability!r}.")
+    object.__setattr__(goal, "probability", number)

@@ -138,12 +138,7 @@ class Goals:
         return tuple(found)
 
     def arranged(self, outcome: Outcome) -> Outcome:
-        """``outcome`` sorted into objectives and constraints; InvalidInput for a name that the study does not know.
-
-        Parameters
-        ----------
-        outcome : numbers by name, as objectives or constraints, whichever they are.
-        """
+        """``outcome`` sorted into objectives and constraints; InvalidInput for a name that the study does not know."""
         if self.is_plain:
             if not outcome.objectives and not outcome.lost:
                 raise InvalidInput("an outcome needs at least one objective; got none.")
@@ -164,12 +159,7 @@ class Goals:
         )
 
     def of_number(self, outcome: Outcome) -> Outcome:
-        """Give a plain number the name of the only outcome. Anything else is returned as it is.
-
-        Parameters
-        ----------
-        outcome : what was told.
-        """
+        """Give a plain number the name of the only outcome. Anything else is returned as it is."""
         if len(self.wanted) != 1 or ONLY in self.wanted or outcome.names != {ONLY}:
             return outcome
         (name,) = self.wanted
@@ -178,13 +168,7 @@ class Goals:
         )
 
     def key(self, outcome: Outcome, output: str) -> str:
-        """The name under which an outcome holds an output.
-
-        Parameters
-        ----------
-        outcome : what was told.
-        output : its name.
-        """
+        """The name under which an outcome holds an output."""
         return next(iter(outcome.objectives), output) if self.is_plain else output
 
     def _called(self, name: str, number: str, others: Set[str]) -> str:
@@ -195,12 +179,8 @@ class Goals:
     def regarded(self, outcome: Outcome, number: str) -> Outcome | None:
         """An outcome told under other goals, sorted by these goals; None if no number is left.
 
-        Numbers without a goal are kept with the others, as constraints.
-
-        Parameters
-        ----------
-        outcome : as it was told.
-        number : the second name of the plain number.
+        Numbers without a goal are kept with the others, as constraints. ``number`` is the second name of the plain
+        number.
         """
         told = outcome.names
         names = {name: self._called(name, number, told) for name in told}
@@ -219,23 +199,13 @@ class Goals:
         )
 
     def unwanted(self, outcome: Outcome, number: str) -> Outcome | None:
-        """The part of an outcome that has no goal; None if there is none.
-
-        Parameters
-        ----------
-        outcome, number : as for :meth:`regarded`.
-        """
+        """The part of an outcome that has no goal; None if there is none."""
         told = outcome.names
         seen = {name for name in told if self._called(name, number, told) in self.wanted}
         return outcome.without(seen) if seen < told else None
 
     def missing(self, outcome: Outcome | None) -> tuple[str, ...]:
-        """Outcomes that have not been told yet.
-
-        Parameters
-        ----------
-        outcome : what was told; None for nothing.
-        """
+        """Outcomes that have not been told yet."""
         if outcome is None:
             return tuple(self.wanted)
         if self.is_plain:
@@ -244,12 +214,7 @@ class Goals:
         return tuple(name for name in self.wanted if name not in known)
 
     def whole(self, outcomes: Mapping[int, Outcome]) -> frozenset[int]:
-        """Ids of the outcomes that are complete.
-
-        Parameters
-        ----------
-        outcomes : what was told, by id.
-        """
+        """Ids of the outcomes that are complete."""
         if self.is_plain:
             return frozenset(outcomes)
         wanted = self.wanted.keys()
@@ -262,13 +227,7 @@ class Goals:
         )
 
     def column(self, outcomes: Mapping[int, Outcome], output: str) -> dict[int, float]:
-        """The values of an output, as by :meth:`value`, for all outcomes that have one.
-
-        Parameters
-        ----------
-        outcomes : what was told, by id; all have the same objectives.
-        output : its name.
-        """
+        """The values of an output, as by :meth:`value`, for all outcomes, of the same objectives, that have one."""
         if output == DESIRABILITY and self.is_weighed:
             return {i: value for i, one in outcomes.items() if (value := self.value(one, output)) is not None}
         key = self.key_of_all(outcomes.values(), output)
@@ -279,24 +238,12 @@ class Goals:
         return {i: value for i, value in found.items() if value is not None}
 
     def key_of_all(self, outcomes: Iterable[Outcome], output: str) -> str:
-        """The name under which all outcomes hold an output.
-
-        Parameters
-        ----------
-        outcomes : what was told; all have the same objectives.
-        output : its name.
-        """
+        """The name under which all outcomes, which have the same objectives, hold an output."""
         first = next((one for one in outcomes if one.objectives), None) if self.is_plain else None
         return output if first is None else self.key(first, output)
 
     def value(self, outcome: Outcome, output: str) -> float | None:
-        """The value of an output in an outcome, in the user's units; None if there is none.
-
-        Parameters
-        ----------
-        outcome : what was told.
-        output : its name.
-        """
+        """The value of an output in an outcome, in the user's units; None if there is none."""
         if output != DESIRABILITY or not self.is_weighed:
             found = outcome.objectives.get(self.key(outcome, output))
             return outcome.constraints.get(output) if found is None else found
@@ -318,11 +265,6 @@ class Goals:
         side.
 
         The derivative is not used, because it is unbounded near a desirability of zero and does not exist beyond.
-
-        Parameters
-        ----------
-        outcome : the outcome, with all numbers that are weighed.
-        stds : the standard deviation of each number.
         """
         told, squares = outcome.objectives, 0.0
         for name, std in stds.items():
@@ -331,12 +273,7 @@ class Goals:
         return math.sqrt(squares)
 
     def keeps_limits(self, outcome: Outcome) -> bool:
-        """Whether an outcome was observed to be within all limits.
-
-        Parameters
-        ----------
-        outcome : what was told.
-        """
+        """Whether an outcome was observed to be within all limits."""
         for output in self.outputs:
             if output.limits is not None:
                 value = outcome.constraints.get(output.name)
@@ -345,12 +282,7 @@ class Goals:
         return True
 
     def units(self, name: str) -> str:
-        """The units of an outcome or an output; "" if none are given.
-
-        Parameters
-        ----------
-        name : of the outcome or output.
-        """
+        """The units of an outcome or an output; "" if none are given."""
         return units_of(self.wanted.get(name))
 
     def to_config(self) -> dict[str, Any]:
@@ -359,25 +291,14 @@ class Goals:
 
     @staticmethod
     def from_config(config: Any) -> Goals:
-        """The inverse of :meth:`to_config`; InvalidInput if ``config`` cannot be goals.
-
-        Parameters
-        ----------
-        config : the plain data.
-        """
+        """The inverse of :meth:`to_config`; InvalidInput if ``config`` cannot be goals."""
         if not isinstance(config, Mapping):
             raise InvalidInput(f"outcomes must be a dict; got {shown(config)}.")
         return Goals({name: from_config(name, part) for name, part in config.items()})
 
 
 def checked_reference(reference: Any, goals: Goals) -> dict[str, float] | None:
-    """The reference point by the names of the objectives; InvalidInput if it is not one.
-
-    Parameters
-    ----------
-    reference : the point; None if it is to be inferred.
-    goals : the goals of the study.
-    """
+    """The reference point by the names of the objectives, None to infer it; InvalidInput if it is not one."""
     if reference is None:
         return None
     names = goals.objectives

@@ -58,14 +58,7 @@ def _cell(one: Column) -> str:
 
 
 def convergence(values: Sequence[float | None], best: Sequence[float | None], units: str) -> str:
-    """Results as dots, in the order of their trials, and the best so far as a line; "" without two results.
-
-    Parameters
-    ----------
-    values : of each trial; None if there is none.
-    best : so far, at each trial; None before the first.
-    units : of the values.
-    """
+    """The ``values`` of trials as dots, in their order, and the ``best`` so far as a line; "" without two results."""
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return ""
@@ -88,14 +81,7 @@ def convergence(values: Sequence[float | None], best: Sequence[float | None], un
 
 
 def scatter(points: Sequence[tuple[float, float]], names: tuple[str, str], words: str) -> str:
-    """Points of two numbers, joined in the order of the first; "" without two.
-
-    Parameters
-    ----------
-    points : to the right, and up.
-    names : of the two numbers.
-    words : a description of the picture, for screen readers.
-    """
+    """Points to the right and up, joined in the order of the first; "" without two. ``words`` describe the picture."""
     if len(points) < 2:
         return ""
     across = _Scale(min(x for x, _ in points), max(x for x, _ in points), _EDGE, _WIDTH - _EDGE)

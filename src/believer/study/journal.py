@@ -16,7 +16,6 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NoReturn
 
 from believer.errors import InvalidInput, JournalCorrupt, JournalError, JournalTooNew
@@ -200,14 +199,6 @@ class Journal:
     def close(self) -> None:
         """Release the file and its lock. Closing twice is fine."""
         self._file.close()
-
-    def __enter__(self) -> Journal:
-        """The journal itself."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        """Close."""
-        self.close()
 
     def __reduce__(self) -> NoReturn:
         """Refuse: a copy would close a file that is not its own."""

@@ -54,13 +54,7 @@ class Labels:
 
     @staticmethod
     def of(space: Space, goals: Goals) -> Labels:
-        """Those of a study.
-
-        Parameters
-        ----------
-        space : the search space.
-        goals : the goals.
-        """
+        """Those of a study."""
         equations = tuple(rule for rule in space.rules if isinstance(rule, Linear) and rule.is_equation)
         parts: dict[str, Any] = {name: space.parameters[name] for rule in equations for name in rule.names}
         ends = [abs(end) for part in parts.values() for end in (part.low, part.high)]
@@ -77,13 +71,7 @@ class Labels:
         )
 
     def shown(self, params: Mapping[str, Any], digits: int) -> Mapping[str, Any]:
-        """A point whose parts of sums have so many digits, in which the sums still hold.
-
-        Parameters
-        ----------
-        params : the point. One that does not keep the sums is left as it is.
-        digits : of numbers, as they are shown.
-        """
+        """A point whose parts of sums have so many digits, in which the sums still hold; others stay as they are."""
         if not self.equations or not self.parts.keys() <= params.keys():
             return params
         return Balance.of(self.equations, self.parts, decimals=digits - self.largest).balanced(dict(params))

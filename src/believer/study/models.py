@@ -171,13 +171,8 @@ class ModelCache:
         return {"outputs": {t.output.name: _described(surrogate, self._fit(t).fit) for t in history.tables}}
 
     def failures(self, history: History, table: Table) -> Data | None:
-        """Failed trials as the worst real result; None if there are none, or a model learns where they happen.
-
-        Parameters
-        ----------
-        history : of the study.
-        table : of the output that they are told to.
-        """
+        """Failed trials of ``history`` as the worst real result of a ``table``; None if there are none, or a model
+        learns where they happen."""
         if not len(history.failed) or self.settings.failures == LEARN or table.output.limits is not None:
             return None
         failed = history.failed[-MAX_GIVEN:]
@@ -276,10 +271,11 @@ class ModelCache:
         return likelier(fitted, lambda fit: fit.model, warps, y)
 
     def _learned(self, data: Data, ids: tuple[int, ...], warp: Warp | None, previous: _Fit | None) -> _Fit:
-        given, rng = data if warp is None else warp.data(data), self.randomness(len(data), "fit")
+        given, n = data if warp is None else warp.data(data), len(data)
+        rng = self.randomness(n, "fit")
         began = time.perf_counter()
         model = self.settings.surrogate.fit(given, rng, None if previous is None else previous.base)
-        _log.debug("fitted %s to %d results in %.3f s", type(model).__name__, len(data), time.perf_counter() - began)
+        _log.debug("fitted %s to %d results in %.3f s", type(model).__name__, n, time.perf_counter() - began)
         if not self._is_ours:
             inspected(model, data.X[:1])
         return _Fit(model, given, warp, model, data, ids)

@@ -6,14 +6,13 @@ docstring, so that ``help()`` shows each option with its meaning.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, Literal, TypedDict, TypeVar, cast
 
 from believer.acquisitions import Acquisition
-from believer.arrays import shown
+from believer.arrays import nearest, shown
 from believer.batch import Strategy
 from believer.errors import InvalidInput
 from believer.maximize import Maximizer
@@ -74,13 +73,7 @@ NAMES: tuple[str, ...] = tuple(Options.__annotations__)
 
 def said(options: Mapping[str, Any], others: Iterable[str] = ()) -> dict[str, Any]:
     """The options that were given and are not None. An unknown option raises ``UnknownOption``, which suggests the
-    nearest name.
-
-    Parameters
-    ----------
-    options : by name.
-    others : further names that the entry point accepts, for the suggestion.
-    """
+    nearest name among the options and ``others``, which the entry point accepts as well."""
     others = [*others]
     for name in options:
         if name not in NAMES:
@@ -94,10 +87,7 @@ class UnknownOption(InvalidInput, TypeError):
 
 def unknown_option(name: str, names: Iterable[str]) -> UnknownOption:
     """The error for an unknown option, which suggests the nearest of the ``names``."""
-    names = [*names]
-    near = difflib.get_close_matches(name, names, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}."
-    return UnknownOption(f"there is no option {shown(name)}; {hint}")
+    return UnknownOption(f"there is no option {shown(name)}; {nearest(name, names)}")
 
 
 def suggesting(function: F) -> F:

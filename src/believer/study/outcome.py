@@ -162,6 +162,12 @@ def outcome_of(value: Value | None, noise: Noise | None, error: str | None) -> O
     return Outcome.of(number, std) if math.isfinite(number) else f"returned {number}"
 
 
+def refuse_names(value: Any) -> None:
+    """Raise InvalidInput for numbers by name, told to a study of one number."""
+    if isinstance(value, Mapping) and set(value) != {ONLY}:
+        raise InvalidInput(f"a dict of numbers needs declared outcomes, outcomes={{...}}; got {shown(value)}.")
+
+
 def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
     """Numbers by name, or lists of replicates, of which the mean counts; what is no number is lost."""
     if noise is not None and not isinstance(noise, Mapping):

@@ -107,14 +107,14 @@ class StudySettings:
             space=space,
             goals=goals,
             reference=checked_reference(given.get("reference"), goals),
-            failures=_failures(given.get("failures", WORST if single else LEARN)),
+            failures=_one_of(given.get("failures", WORST if single else LEARN), "failures", (WORST, LEARN)),
             surrogate=_surrogate(given.get("surrogate", GAUSSIAN_PROCESS), space),
             acquisition=serialization.acquisition_named(given.get("acquisition", usual)),
             strategy=serialization.strategy_named(given.get("strategy", STRATEGY if single else AMONG_SEVERAL)),
             maximizer=None if maximizer is None else serialization.having(("maximize",), maximizer, "maximizer"),
             n_init=whole(given.get("n_init", 2 * len(space)), "n_init", 1),
             seed=whole(given["seed"], "seed", 0, MAX_SEED) if "seed" in given else secrets.randbits(63),
-            warp=_warp(given.get("warp", AUTO)),
+            warp=_one_of(given.get("warp", AUTO), "warp", (AUTO, NONE)),
             resolution=_resolution(given.get("resolution")),
         )
 
@@ -202,10 +202,10 @@ def _read(config: Mapping[str, Any]) -> tuple[Goals, dict[str, Any]]:
     goals = Goals.from_config(config["outcomes"])
     return goals, {
         "reference": checked_reference(config["reference"], goals),
-        "failures": _failures(config["failures"]),
+        "failures": _one_of(config["failures"], "failures", (WORST, LEARN)),
         "n_init": whole(config["n_init"], "n_init", 1),
         "seed": whole(config["seed"], "seed", 0, MAX_SEED),
-        "warp": _warp(config["warp"]),
+        "warp": _one_of(config["warp"], "warp", (AUTO, NONE)),
         "resolution": _resolution(config["resolution"]),
     }
 
@@ -216,16 +216,10 @@ def _kind(surrogate: str) -> str:
 
 
 def options_of(config: Mapping[str, Any], given: Mapping[str, Any], space: Space) -> dict[str, Any]:
-    """The options of a journal's settings, with those that are given now in their place.
+    """The options of a journal's settings, of format 4, with those that are given now in their place.
 
     With other goals, what was usual for those before becomes what is usual for these, and a reference point that is not
     of their objectives is dropped.
-
-    Parameters
-    ----------
-    config : the journal's settings, of format 4.
-    given : the stated options.
-    space : the present search space.
     """
     try:
         space_and_goals(config)
@@ -321,16 +315,10 @@ def _flag(maximize: Any) -> bool:
     return bool(maximize)
 
 
-def _failures(failures: Any) -> str:
-    if failures not in (WORST, LEARN) or not isinstance(failures, str):
-        raise InvalidInput(f'failures must be "{WORST}" or "{LEARN}"; got {shown(failures)}.')
-    return failures
-
-
-def _warp(warp: Any) -> str:
-    if warp not in (AUTO, NONE) or not isinstance(warp, str):
-        raise InvalidInput(f'warp must be "{AUTO}" or "{NONE}"; got {shown(warp)}.')
-    return warp
+def _one_of(value: Any, name: str, words: tuple[str, str]) -> str:
+    if not isinstance(value, str) or value not in words:
+        raise InvalidInput(f'{name} must be "{words[0]}" or "{words[1]}"; got {shown(value)}.')
+    return value
 
 
 def _resolution(resolution: Any) -> float | None:

@@ -94,12 +94,7 @@ class TellReport:
 
 
 def trials(ids: Iterable[int]) -> str:
-    """ "trials 0-3, 7".
-
-    Parameters
-    ----------
-    ids : of trials.
-    """
+    """ "trials 0-3, 7"."""
     ordered = sorted(set(ids))
     runs: list[list[int]] = []
     for one in ordered:

@@ -240,22 +240,23 @@ class GPModel:
         [paper] Eq. 1-2: the mean moves by the discrepancy y - μ, the variance shrinks whatever y is. Hyperparameters,
         shift and scale stay as they are.  O(k N²).
         """
-        if not len(data):
+        told, k = data.y, len(data)
+        if not k:
             return self
         known = None if data.noise is None else variances(data.std, self.scale)
         N, grown, alpha, diagonal = len(self.y), self.factor, self.alpha, self.hyper.signal + self.hyper.noise
-        X, y = _extended(self.X, data.X), _extended(self.y, (data.y - self.shift) / self.scale)
-        whitened = _extended(self.whitened, data.y)  # of the new ones only the place
+        X, y = _extended(self.X, data.X), _extended(self.y, (told - self.shift) / self.scale)
+        whitened = _extended(self.whitened, told)  # of the new ones only the place
         for n in range(N, len(y)):
-            k, _ = self.hyper.cross(X[n : n + 1], X[:n])
-            grown = grown.append(k[0], diagonal if known is None else diagonal + known[n - N])
+            cross, _ = self.hyper.cross(X[n : n + 1], X[:n])
+            grown = grown.append(cross[0], diagonal if known is None else diagonal + known[n - N])
             row = grown.tail[-1]
             whitened[n] = row @ y[: n + 1]
             before, alpha = alpha, whitened[n] * row
             alpha[:-1] += before
         for made in (X, y, whitened, alpha):
             made.flags.writeable = False
-        known = extended(self.known, N, known, len(data))
+        known = extended(self.known, N, known, k)
         return replace(self, X=X, y=y, factor=grown, whitened=whitened, alpha=alpha, known=known)
 
 
@@ -387,13 +388,7 @@ class GP:
         return model.hyper.to_config()
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """Raise InvalidInput for a state that no fit can have.
-
-        Parameters
-        ----------
-        state : what ``describe`` would have returned.
-        n, d : of the data that it is said to be fitted to, (n, d).
-        """
+        """Raise InvalidInput for a ``state`` that no fit to ``n`` results in ``d`` columns can have."""
         Hyperparameters.from_config(state, d)
 
     def restore(self, data: Data, state: dict[str, Any]) -> GPModel:

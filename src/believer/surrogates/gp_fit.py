@@ -24,7 +24,7 @@ from believer.numerics import backend, lbfgs, newton
 from believer.numerics.sampling import latin_hypercube
 from believer.surrogates import gp_noise
 from believer.surrogates.data import replicates
-from believer.surrogates.gp_likelihood import LikelihoodOf, log_likelihood, or_nan
+from believer.surrogates.gp_likelihood import LikelihoodOf, log_likelihood
 from believer.surrogates.gp_noise import AUTO, INFER
 from believer.surrogates.kernels import KERNELS, squared_distances
 
@@ -185,12 +185,12 @@ def fit(
     n, d = X.shape
     if previous is not None and (not preset.warm or len(previous.lengthscales) != d):
         previous = None
-    kind, grown = noise, quarters(n) != quarters(seen)
+    kind, grown = noise, n <= CENTER_UP_TO or quarters(n) != quarters(seen)
     if noise == AUTO:
         exact = slice(None) if known is None else known <= 0.0  # others differ for a known reason
         group = replicates(X[exact])
         kind = AUTO if group is None else gp_noise.by_replicates(group, y[exact])
-        if kind == AUTO and previous is not None and n > CENTER_UP_TO and not grown:
+        if kind == AUTO and previous is not None and not grown:
             kind = INFER if previous.noise > gp_noise.EXACT else gp_noise.EXACT
     subset = None
     if n > SUBSET_ABOVE:
@@ -198,7 +198,7 @@ def fit(
         rows = np.sort(rng.permutation(n)[:subset])
         X, y, known = X[rows], y[rows], None if known is None else known[rows]
     tied, first = _tied(groups, d)
-    warm_only = n > CENTER_AT_TIMES_UP_TO or (n > CENTER_UP_TO and not grown)
+    warm_only = n > CENTER_AT_TIMES_UP_TO or not grown
     shared = known is None and bool(np.ptp(y))
     if n < SHARED_FROM * len(first) and preset.lengthscale is not None and preset.lengthscale.shared:
         preset = replace(preset, lengthscale=preset.category, evidence=CAUTIOUS)
@@ -307,9 +307,16 @@ def _search(
     X, y, known, preset, tied = task.X, task.y, task.known, task.preset, task.tied
     native = backend.native if task.likelihood is log_likelihood else None
     if native is not None:
-        code, std = native.KERNELS[task.kernel], or_nan(preset.mean_std)
         target = native.HyperPosterior(
-            code, packed(X), packed(y), or_nan(noise), std, prior.center, prior.precision, known, tied
+            native.KERNELS[task.kernel],
+            packed(X),
+            packed(y),
+            math.nan if noise is None else noise,
+            math.nan if preset.mean_std is None else preset.mean_std,
+            prior.center,
+            prior.precision,
+            known,
+            tied,
         )
         if isinstance(preset.search, newton.Settings):
             return target.newton(starts, lower, upper, preset.search)
@@ -404,7 +411,6 @@ def _starts(
     rows = [prior.center]
     if preset.restarts:
         rows.extend(lower + latin_hypercube(preset.restarts, len(lower), rng) * (upper - lower))
-    known = [np.concatenate([np.log(old.lengthscales[first]), np.log([old.signal, old.noise])]) for old in earlier]
-    warm = [theta[: len(lower)] for theta in known]
+    warm = [np.log([*old.lengthscales[first], old.signal, old.noise])[: len(lower)] for old in earlier]
     starts: Array = np.clip(np.array(warm if warm and warm_only else [*warm, *rows]), lower, upper)
     return starts

@@ -55,7 +55,6 @@ class LikelihoodOf(Protocol):
         groups: IntArray | None = None,
     ) -> Likelihood:
         """log p(y | X, θ) and what goes with it."""
-        ...
 
 
 def log_likelihood(
@@ -84,8 +83,8 @@ def log_likelihood(
             native.KERNELS[kernel],
             packed(X),
             packed(y),
-            or_nan(noise),
-            or_nan(mean_std),
+            np.nan if noise is None else noise,
+            np.nan if mean_std is None else mean_std,
             center,
             precision,
             known,
@@ -128,25 +127,14 @@ def log_likelihood(
 
 
 def summed(by_column: Array, groups: IntArray | None, s: int) -> Array:
-    """Derivatives by the log ℓ of each column, as those by the s lengthscales that columns share: the chain rule.
-
-    Parameters
-    ----------
-    by_column : (..., d).
-    groups : the lengthscale of each column; None if each has its own.
-    s : the number of lengthscales.
-    """
+    """Derivatives (..., d) by the log ℓ of each column, as those by the s lengthscales that columns share, as
+    ``groups`` say: the chain rule."""
     if groups is None:
         return by_column
     total = np.zeros((*by_column.shape[:-1], s))
     for column, group in enumerate(groups):
         total[..., group] += by_column[..., column]
     return total
-
-
-def or_nan(number: float | None) -> float:
-    """``number`` as compiled code wants it: NaN for none."""
-    return np.nan if number is None else number
 
 
 def _average_information(V: Array, L: Array, ones: Array, spread: float) -> Array:

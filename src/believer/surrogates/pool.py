@@ -22,24 +22,19 @@ class Pool(Protocol):
     @property
     def points(self) -> Array:
         """The points that it predicts at, (m, d)."""
-        ...
 
     @property
     def model(self) -> Model:
         """The model that predicts."""
-        ...
 
     def predict(self) -> Prediction:
         """Mean and std (m,) at the points, kept once they are known."""
-        ...
 
     def under(self, model: Model) -> Pool:
         """The same points under another ``model``; cheap where that is this one with more data."""
-        ...
 
     def extended(self, X: Array) -> Pool:
         """The pool with more points ``X`` (k, d), after those that it has."""
-        ...
 
 
 @runtime_checkable
@@ -48,7 +43,6 @@ class Pooling(Protocol):
 
     def pool(self, X: Array) -> Pool:
         """A pool of ``X`` (m, d)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -110,15 +110,12 @@ class Fantasies(Protocol):
 
     def predict(self, X: Array) -> Prediction:
         """Latent means (S, m) and stds (S, m), or (1, m) if all share one, at ``X`` (m, d)."""
-        ...
 
     def predict_with_gradient(self, X: Array) -> FantasyGradient:
         """The same, with the derivatives by ``X`` (m, d)."""
-        ...
 
     def fantasize(self, x: Array, rng: np.random.Generator) -> tuple[Self, Array]:
         """All functions conditioned on ``x`` (d,), and the observations (S,), drawn with ``rng``."""
-        ...
 
 
 class Paths(Protocol):
@@ -126,11 +123,9 @@ class Paths(Protocol):
 
     def value(self, X: Array) -> Array:
         """Every function at ``X`` (m, d), as (count, m)."""
-        ...
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
         """Values (count, m), and their derivatives by x, (count, m, d)."""
-        ...
 
 
 @runtime_checkable
@@ -139,7 +134,6 @@ class Model(Protocol):
 
     def predict(self, X: Array) -> Prediction:
         """Latent mean and std at ``X`` (m, d)."""
-        ...
 
 
 class Surrogate(Protocol):
@@ -156,7 +150,6 @@ class Surrogate(Protocol):
         rng : the source of random numbers.
         previous : the last fit, for a warm start; None if there is none.
         """
-        ...
 
 
 @runtime_checkable
@@ -165,11 +158,9 @@ class Conditionable(Protocol):
 
     def predict(self, X: Array) -> Prediction:
         """Latent mean and std at ``X`` (m, d)."""
-        ...
 
     def condition(self, data: Data) -> Self:
         """The model with more data; hyperparameters and the scaling of y stay frozen."""
-        ...
 
 
 @runtime_checkable
@@ -178,7 +169,6 @@ class Differentiable(Protocol):
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
         """Mean, std and their derivatives by x at ``X`` (m, d)."""
-        ...
 
 
 @runtime_checkable
@@ -187,7 +177,6 @@ class Joint(Protocol):
 
     def joint(self, X: Array) -> JointPrediction:
         """Mean (m,) and covariance (m, m) at ``X`` (m, d)."""
-        ...
 
 
 @runtime_checkable
@@ -196,7 +185,6 @@ class JointlyDifferentiable(Protocol):
 
     def joint_with_gradient(self, X: Array) -> JointGradient:
         """Latent means and covariances of b groups of q points, ``X`` (b, q, d)."""
-        ...
 
 
 @runtime_checkable
@@ -206,7 +194,6 @@ class Together(JointlyDifferentiable, Protocol):
     @property
     def climbs_together(self) -> bool:
         """Whether the points of a batch are to be moved together, after they were chosen among candidates."""
-        ...
 
 
 @runtime_checkable
@@ -215,7 +202,6 @@ class Pathwise(Protocol):
 
     def paths(self, count: int, rng: np.random.Generator) -> Paths:
         """``count`` latent functions, drawn with ``rng``."""
-        ...
 
 
 @runtime_checkable
@@ -224,7 +210,6 @@ class Sampling(Protocol):
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
         """``count`` joint draws with ``rng`` at ``X`` (m, d), as (count, m); ``noisy`` adds observation noise."""
-        ...
 
 
 @runtime_checkable
@@ -233,7 +218,6 @@ class Fantasizing(Protocol):
 
     def fantasies(self, count: int) -> Fantasies:
         """``count`` copies of the model, before they are told anything."""
-        ...
 
 
 @runtime_checkable
@@ -243,7 +227,6 @@ class Smoothing(Protocol):
     @property
     def is_noisy(self) -> bool:
         """Whether repeating an experiment is expected to give another result."""
-        ...
 
 
 @runtime_checkable
@@ -252,7 +235,6 @@ class Recalling(Protocol):
 
     def mean_at_data(self) -> Array:
         """The posterior mean (N,) at the points that it was fitted to, then at those that it was conditioned on."""
-        ...
 
 
 @runtime_checkable
@@ -262,7 +244,6 @@ class Measuring(Protocol):
     @property
     def noise_std(self) -> float:
         """The standard deviation of the noise, in the units of y, apart from the known noise of single results."""
-        ...
 
 
 @runtime_checkable
@@ -271,7 +252,6 @@ class Evident(Protocol):
 
     def log_evidence(self) -> float:
         """log p(y | X), in the units of the y that it was given, at the hyperparameters that were found."""
-        ...
 
 
 @runtime_checkable
@@ -281,7 +261,6 @@ class Scaled(Protocol):
     @property
     def lengthscales(self) -> Array:
         """One for each column (d,)."""
-        ...
 
 
 @runtime_checkable
@@ -291,15 +270,12 @@ class Rescalable(Protocol):
     @property
     def lengthscales(self) -> Array:
         """One for each column (d,)."""
-        ...
 
     def with_lengthscales(self, lengthscales: Array) -> Self:
         """The model of the same data under other ``lengthscales`` (d,), with everything else unchanged."""
-        ...
 
     def log_evidence(self) -> float:
         """log p(y | X), up to a constant that does not depend on the lengthscales."""
-        ...
 
 
 @runtime_checkable
@@ -308,7 +284,6 @@ class CompilableModel(Protocol):
 
     def compiled(self) -> Posterior | None:
         """The compiled posterior; None if the Python twin is to run."""
-        ...
 
 
 @runtime_checkable
@@ -318,7 +293,6 @@ class Bounded(Protocol):
     @property
     def most_results(self) -> int:
         """The largest number of results that ``fit`` uses; :func:`believer.surrogates.data.learned` says which."""
-        ...
 
 
 @runtime_checkable
@@ -327,7 +301,6 @@ class Suited(Protocol):
 
     def suited(self, finite: bool) -> Surrogate:
         """The recipe of a study in a space that is ``finite``, or not; settings that were stated are unchanged."""
-        ...
 
 
 @runtime_checkable
@@ -336,11 +309,9 @@ class Restorable(Protocol):
 
     def describe(self, model: Any) -> dict[str, Any]:
         """Hyperparameters of a model that this surrogate fitted, as plain JSON data."""
-        ...
 
     def restore(self, data: Data, state: dict[str, Any]) -> Model:
         """The model that ``describe`` described as ``state``, on the ``data`` it was fitted to, bit for bit."""
-        ...
 
 
 @runtime_checkable
@@ -349,7 +320,6 @@ class Verifiable(Protocol):
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
         """Raise InvalidInput unless a model of ``n`` results at points of ``d`` columns can have ``state``."""
-        ...
 
 
 @runtime_checkable
@@ -361,4 +331,3 @@ class Stochastic(Protocol):
 
         Two fits on data of which one extends the other then differ by the additional data alone.
         """
-        ...

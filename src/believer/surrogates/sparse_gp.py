@@ -261,13 +261,7 @@ class SparseGP:
         return {**model.hyper.to_config(), "inducing": list(model.rows)}
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """Raise InvalidInput for a state that no fit can have.
-
-        Parameters
-        ----------
-        state : what ``describe`` would have returned.
-        n, d : of the data that it is said to be fitted to, (n, d).
-        """
+        """Raise InvalidInput for a ``state`` that no fit to ``n`` results in ``d`` columns can have."""
         _parts(state, n, d)
 
     def restore(self, data: Data, state: dict[str, Any]) -> SparseGPModel:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class TorchGPModel:
     whitened: Tensor
     alpha: Tensor
     known: Tensor | None = None
+    climbs_together: ClassVar[bool] = True
+    """A device moves all points of a batch together at little more than the cost of a single one."""
 
     @property
     def lengthscales(self) -> Array:
@@ -76,11 +78,6 @@ class TorchGPModel:
     def noise_std(self) -> float:
         """σ_n, in the units of y; zero for the nugget of deterministic data."""
         return self.scale * math.sqrt(self.hyper.noise) if self.hyper.noise > NOISY_FROM else 0.0
-
-    @property
-    def climbs_together(self) -> bool:
-        """Always true: a device moves all points of a batch together at little more than the cost of a single one."""
-        return True
 
     def predict(self, X: Array) -> Prediction:
         """μ = kᵀ α, σ² = k(x, x) - |W k|² at ``X`` (m, d).  O(m N²)."""
@@ -396,13 +393,7 @@ class TorchGP:
         return model.hyper.to_config()
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """Raise InvalidInput for a state that no fit can have.
-
-        Parameters
-        ----------
-        state : what ``describe`` would have returned.
-        n, d : of the data that it is said to be fitted to, (n, d).
-        """
+        """Raise InvalidInput for a ``state`` that no fit to ``n`` results in ``d`` columns can have."""
         Hyperparameters.from_config(state, d)
 
     def restore(self, data: Data, state: dict[str, Any]) -> TorchGPModel:

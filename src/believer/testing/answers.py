@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from believer.maximize import Maximum, Objective, Search
-from believer.testing.contract import law, require
+from believer.testing.contract import law, laws_in, require
 from believer.testing.requests import (
     CORNER,
     FINITE,
@@ -50,6 +50,18 @@ def a_batch_has_one_finite_point_for_each_trial(case: Checked) -> None:
     """q = 1 and 4; while points are pending, and while none is."""
     for q, pending in ((1, 0), (1, 2), (4, 0)):
         chosen(case.strategy, request(case, q=q, pending=pending))
+
+
+@law("Draw every random number from request.randomness(trial, purpose), and keep nothing in the strategy.")
+def the_same_request_gives_the_same_points_bit_for_bit(case: Checked) -> None:
+    """And the same words; also when another request was answered in between."""
+    for asked in (request(case), request(case, MIXED)):
+        first = case.strategy.choose(asked, None)
+        case.strategy.choose(request(case, data=results(n=4), q=1), None)
+        again = case.strategy.choose(asked, None)
+        require_same_points(points_of(first, asked), points_of(again, asked), "asked again")
+        said, repeated = ([choice.provenance for choice in answer.choices] for answer in (first, again))
+        require(said == repeated, f"asked again, it says {repeated} of the same points; it said {said}.")
 
 
 @law("Search request.region: climb its free columns, and end at points of it (Region.project).")
@@ -116,27 +128,4 @@ def every_choice_says_in_words_how_it_came_about(case: Checked) -> None:
         require(_ADDRESS.search(said) is None, f"a provenance has an address in it: {said!r}.")
 
 
-@law("Draw every random number from request.randomness(trial, purpose), and keep nothing in the strategy.")
-def the_same_request_gives_the_same_points_bit_for_bit(case: Checked) -> None:
-    """And the same words; also when another request was answered in between."""
-    for asked in (request(case), request(case, MIXED)):
-        first = case.strategy.choose(asked, None)
-        case.strategy.choose(request(case, data=results(n=4), q=1), None)
-        again = case.strategy.choose(asked, None)
-        require_same_points(points_of(first, asked), points_of(again, asked), "asked again")
-        said, repeated = ([choice.provenance for choice in answer.choices] for answer in (first, again))
-        require(said == repeated, f"asked again, it says {repeated} of the same points; it said {said}.")
-
-
-LAWS = (
-    a_batch_has_one_finite_point_for_each_trial,
-    the_same_request_gives_the_same_points_bit_for_bit,
-    points_lie_in_the_box_and_on_its_grids,
-    points_satisfy_the_constraint,
-    points_are_new,
-    a_finite_space_is_used_to_its_last_point,
-    where_repeats_are_welcome_there_are_points_too,
-    without_a_maximizer_the_strategy_finds_one,
-    a_maximizer_that_repeats_itself_does_not_make_points_repeat,
-    every_choice_says_in_words_how_it_came_about,
-)
+LAWS = laws_in(globals())

@@ -17,7 +17,7 @@ from believer.surrogates.protocols import (
     Smoothing,
     Surrogate,
 )
-from believer.testing.contract import Breach, law, require
+from believer.testing.contract import Breach, law, laws_in, require
 from believer.testing.scenes import UNITS, Scene, fitted, predicted, require_close, require_same_bits, scene
 
 _CAPABILITIES: tuple[type, ...] = (Conditionable, Differentiable, Joint, Sampling, Smoothing, Scaled)
@@ -190,14 +190,4 @@ def known_points_may_be_conditioned_on_again(surrogate: Surrogate) -> None:
         )
 
 
-LAWS = (
-    conditioning_does_not_change_the_model,
-    conditioning_leaves_its_arguments_alone,
-    a_conditioned_model_can_do_what_the_first_could,
-    conditioning_on_nothing_changes_nothing,
-    conditioning_in_two_steps_is_conditioning_at_once,
-    the_order_of_lies_does_not_matter,
-    the_mean_moves_toward_a_lie,
-    the_units_of_lies_do_not_matter,
-    known_points_may_be_conditioned_on_again,
-)
+LAWS = laws_in(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -50,6 +50,11 @@ def law(remedy: str, needs: type | None = None) -> Callable[[Callable[[Subject],
         return Law(holds.__name__.replace("_", " "), needs, holds, remedy)
 
     return made
+
+
+def laws_in(names: Mapping[str, object]) -> tuple[Law, ...]:
+    """The laws among the names of a module, in the order in which they are written there."""
+    return tuple(value for value in names.values() if isinstance(value, Law))
 
 
 @dataclass(frozen=True, slots=True)

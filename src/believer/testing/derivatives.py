@@ -16,7 +16,7 @@ from believer.surrogates.protocols import (
     PredictionGradient,
     Surrogate,
 )
-from believer.testing.contract import Breach, law, require
+from believer.testing.contract import Breach, law, laws_in, require
 from believer.testing.scenes import Scene, fitted, predicted, require_close, scene
 
 _ROUNDING = 1e-8
@@ -122,8 +122,4 @@ def gradients_are_finite_at_the_data_and_the_corners(surrogate: Surrogate) -> No
                     )
 
 
-LAWS = (
-    values_that_come_with_gradients_are_the_predictions,
-    gradients_are_the_slopes_of_predict,
-    gradients_are_finite_at_the_data_and_the_corners,
-)
+LAWS = laws_in(globals())

@@ -17,7 +17,7 @@ from believer.surrogates.protocols import (
     Smoothing,
     Surrogate,
 )
-from believer.testing.contract import Breach, law, require
+from believer.testing.contract import Breach, law, laws_in, require
 from believer.testing.scenes import Scene, fitted, predicted, require_close, scene
 
 _ROUNDING = 1e-8
@@ -184,15 +184,4 @@ def _lengthscales(model: object) -> Array:
     return np.asarray(model.lengthscales)
 
 
-LAWS = (
-    a_joint_prediction_agrees_with_predict,
-    a_covariance_is_symmetric,
-    a_covariance_has_no_negative_eigenvalue,
-    the_same_generator_gives_the_same_draws,
-    draws_have_the_moments_that_are_predicted,
-    draws_at_known_and_repeated_points_are_finite,
-    noise_makes_draws_no_narrower,
-    whether_data_are_noisy_is_a_bool,
-    lengthscales_are_positive_and_one_for_each_column,
-    lies_leave_lengthscales_alone,
-)
+LAWS = laws_in(globals())

@@ -12,7 +12,7 @@ from believer.arrays import Array, frozen
 from believer.batch import Learned, Output, Pending, Request
 from believer.batch.request import SEVERAL, takes
 from believer.surrogates.data import Data
-from believer.testing.contract import law
+from believer.testing.contract import law, laws_in
 from believer.testing.requests import Checked, request, require_answer, require_same_points
 
 
@@ -73,8 +73,4 @@ def the_same_outputs_give_the_same_points(case: Checked) -> None:
     require_same_points(require_answer(case.strategy, asked), require_answer(case.strategy, asked), "asked again")
 
 
-LAWS = (
-    within_limits_points_are_as_of_any_request,
-    two_objectives_get_points,
-    the_same_outputs_give_the_same_points,
-)
+LAWS = laws_in(globals())

@@ -10,7 +10,7 @@ import numpy as np
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.space.parameter import MAX_GRID, Measurable, Parameter
-from believer.testing.contract import Law, law, require
+from believer.testing.contract import law, laws_in, require
 
 _M = 64
 _SAME = 1e-9
@@ -53,6 +53,33 @@ def columns_lie_in_the_unit_cube(parameter: Parameter) -> None:
     require(fits, f"encode gives shape {X.shape} for {len(values)} values and {parameter.width} columns.")
     require(bool(((X >= 0.0) & (X <= 1.0)).all()), "encode leaves the unit cube.")
     require(parameter.decode(X[:0]) == [], "decode of no rows is not an empty list.")
+
+
+@law("Raise InvalidInput, with the name of the parameter, for what is no value: believer.errors.InvalidInput.")
+def what_is_no_value_is_refused_by_name(parameter: Parameter) -> None:
+    """An object, NaN and a nested list are values of no parameter."""
+    for wrong in (object(), float("nan"), [[1.0]], {"p": 1.0}):
+        for refuse in (lambda w: parameter.check(w, "pressure"), lambda w: parameter.encode([w], "pressure")):
+            try:
+                refuse(wrong)
+            except InvalidInput as error:
+                require("pressure" in str(error), f"the error does not name the parameter: {error}")
+            else:
+                require(False, f"{wrong!r:.60} is taken for a value.")
+
+
+@law("check returns the value in its canonical form: check(check(v)) is check(v), and json can write it.")
+def checked_values_are_plain_and_stay_as_they_are(parameter: Parameter) -> None:
+    """Every value that decode gives, to the type."""
+    for value in _values(parameter):
+        checked = parameter.check(value, "p")
+        same = type(checked) is type(value) and checked == value
+        require(same, f"check makes {checked!r} of {value!r}, which decode gave.")
+        try:
+            again = json.loads(json.dumps(value))
+        except TypeError as error:
+            raise AssertionError(f"a value is no plain data: {error}") from error
+        require(_is_same(again, value), f"{value!r} comes back from JSON as {again!r}.")
 
 
 @law("decode(encode([value])) is [value]: exactly for discrete values, to rounding for continuous ones.")
@@ -99,33 +126,6 @@ def decode_gives_the_nearest_value(parameter: Parameter) -> None:
     require(not len(wrong), f"{U[wrong[:1]].tolist()} becomes {taken[wrong[:1]].tolist()}, and another is nearer.")
 
 
-@law("check returns the value in its canonical form: check(check(v)) is check(v), and json can write it.")
-def checked_values_are_plain_and_stay_as_they_are(parameter: Parameter) -> None:
-    """Every value that decode gives, to the type."""
-    for value in _values(parameter):
-        checked = parameter.check(value, "p")
-        same = type(checked) is type(value) and checked == value
-        require(same, f"check makes {checked!r} of {value!r}, which decode gave.")
-        try:
-            again = json.loads(json.dumps(value))
-        except TypeError as error:
-            raise AssertionError(f"a value is no plain data: {error}") from error
-        require(_is_same(again, value), f"{value!r} comes back from JSON as {again!r}.")
-
-
-@law("Raise InvalidInput, with the name of the parameter, for what is no value: believer.errors.InvalidInput.")
-def what_is_no_value_is_refused_by_name(parameter: Parameter) -> None:
-    """An object, NaN and a nested list are values of no parameter."""
-    for wrong in (object(), float("nan"), [[1.0]], {"p": 1.0}):
-        for refuse in (lambda w: parameter.check(w, "pressure"), lambda w: parameter.encode([w], "pressure")):
-            try:
-                refuse(wrong)
-            except InvalidInput as error:
-                require("pressure" in str(error), f"the error does not name the parameter: {error}")
-            else:
-                require(False, f"{wrong!r:.60} is taken for a value.")
-
-
 @law("to_config returns plain JSON data, the arguments that make an equal parameter.")
 def settings_are_plain_data(parameter: Parameter) -> None:
     """And an equal parameter comes of them."""
@@ -149,14 +149,4 @@ def measured_values_lie_where_suggested_ones_do(parameter: Parameter) -> None:
         require(abs(parameter.located(value) - row[0]) <= parameter.slack, f"located puts {value!r} elsewhere.")
 
 
-LAWS: tuple[Law, ...] = (
-    what_a_parameter_says_of_itself_fits_together,
-    columns_lie_in_the_unit_cube,
-    what_is_no_value_is_refused_by_name,
-    checked_values_are_plain_and_stay_as_they_are,
-    a_value_comes_back_from_its_columns,
-    the_grid_has_every_value_once,
-    decode_gives_the_nearest_value,
-    settings_are_plain_data,
-    measured_values_lie_where_suggested_ones_do,
-)
+LAWS = laws_in(globals())

@@ -9,7 +9,7 @@ import numpy as np
 from believer.surrogates.data import Data
 from believer.surrogates.inspection import complete, inspected, refuse_certainty, refuse_mutation, refuse_unfinite
 from believer.surrogates.protocols import Model, Prediction, Surrogate
-from believer.testing.contract import law, require
+from believer.testing.contract import law, laws_in, require
 from believer.testing.fake import FakeSurrogate
 from believer.testing.scenes import UNITS, Scene, fitted, predicted, require_close, require_same_bits, scene
 
@@ -50,32 +50,6 @@ def the_std_is_above_zero(surrogate: Surrogate) -> None:
         refuse_certainty(prediction, type(model).__name__)
 
 
-@law(
-    "Return arrays of shape (0,) when predict is given (0, d): a search whose constraint allows nothing asks for that."
-)
-def no_points_get_an_empty_prediction(surrogate: Surrogate) -> None:
-    """m = 0."""
-    model = fitted(surrogate, scene())
-    complete(model, np.zeros((0, 2)))
-
-
-@law("Let the prediction at a point depend on that point alone, not on the others that are asked for with it.")
-def a_point_is_predicted_alike_alone_and_among_others(surrogate: Surrogate) -> None:
-    """To rounding; in any order, from a view that is neither contiguous nor writable."""
-    data = scene(m=9)
-    model = fitted(surrogate, data)
-    together = predicted(model, data.at)
-    view = np.asfortranarray(data.at)[::-2]
-    view.flags.writeable = False
-    others = complete(model, view)
-    half = Prediction(together.mean[::-2], together.std[::-2])
-    require_close(half, others, data.spread, _ROUNDING, "asked for with fewer points, in another order")
-    for i, x in enumerate(data.at):
-        single = predicted(model, x[None, :])
-        one = Prediction(together.mean[i : i + 1], together.std[i : i + 1])
-        require_close(one, single, data.spread, _ROUNDING, "asked for alone")
-
-
 @law("Draw nothing in predict, and change nothing that the next call depends on.")
 def predicting_twice_gives_the_same_bits(surrogate: Surrogate) -> None:
     """Two calls in a row, at the same points."""
@@ -101,6 +75,32 @@ def predict_leaves_its_points_as_they_were(surrogate: Surrogate) -> None:
     model, X = fitted(surrogate, data), data.at.copy()
     model.predict(X)
     require(np.array_equal(X, data.at), "the array that predict was given has other values after the call.")
+
+
+@law("Let the prediction at a point depend on that point alone, not on the others that are asked for with it.")
+def a_point_is_predicted_alike_alone_and_among_others(surrogate: Surrogate) -> None:
+    """To rounding; in any order, from a view that is neither contiguous nor writable."""
+    data = scene(m=9)
+    model = fitted(surrogate, data)
+    together = predicted(model, data.at)
+    view = np.asfortranarray(data.at)[::-2]
+    view.flags.writeable = False
+    others = complete(model, view)
+    half = Prediction(together.mean[::-2], together.std[::-2])
+    require_close(half, others, data.spread, _ROUNDING, "asked for with fewer points, in another order")
+    for i, x in enumerate(data.at):
+        single = predicted(model, x[None, :])
+        one = Prediction(together.mean[i : i + 1], together.std[i : i + 1])
+        require_close(one, single, data.spread, _ROUNDING, "asked for alone")
+
+
+@law(
+    "Return arrays of shape (0,) when predict is given (0, d): a search whose constraint allows nothing asks for that."
+)
+def no_points_get_an_empty_prediction(surrogate: Surrogate) -> None:
+    """m = 0."""
+    model = fitted(surrogate, scene())
+    complete(model, np.zeros((0, 2)))
 
 
 @law("Work on copies of X and y; they may be read-only, for a study hands the same arrays to others.")
@@ -223,24 +223,4 @@ def recipe_and_model_survive_pickling_bit_for_bit(surrogate: Surrogate) -> None:
     require_same_bits(before, predicted(fitted(recipe, data), data.at), "from a pickled and unpickled recipe")
 
 
-LAWS = (
-    a_prediction_has_a_mean_and_a_std_for_every_point,
-    predictions_are_finite,
-    the_std_is_above_zero,
-    predicting_twice_gives_the_same_bits,
-    predicting_elsewhere_does_not_change_the_model,
-    predict_leaves_its_points_as_they_were,
-    a_point_is_predicted_alike_alone_and_among_others,
-    no_points_get_an_empty_prediction,
-    fit_leaves_its_data_as_they_were,
-    later_changes_of_the_data_do_not_reach_the_model,
-    the_same_generator_gives_the_same_model_bit_for_bit,
-    a_later_fit_leaves_earlier_models_as_they_were,
-    any_model_may_be_a_warm_start,
-    one_observation_is_enough,
-    constant_values_are_no_trouble,
-    repeated_points_are_no_trouble,
-    the_units_of_y_do_not_matter,
-    the_zero_of_y_does_not_matter,
-    recipe_and_model_survive_pickling_bit_for_bit,
-)
+LAWS = laws_in(globals())

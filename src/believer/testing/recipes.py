@@ -8,7 +8,7 @@ import numpy as np
 
 from believer.surrogates.data import Data
 from believer.surrogates.protocols import Conditionable, Restorable, Stochastic, Surrogate
-from believer.testing.contract import Breach, law, require
+from believer.testing.contract import Breach, law, laws_in, require
 from believer.testing.scenes import fitted, predicted, require_same_bits, scene
 
 
@@ -86,10 +86,4 @@ def fixing_draws_leaves_the_recipe_as_it_was(surrogate: Surrogate) -> None:
     require_same_bits(before, predicted(fitted(surrogate, data), data.at), "after with_fixed_draws was called")
 
 
-LAWS = (
-    a_description_is_plain_json,
-    a_restored_model_is_the_one_described_bit_for_bit,
-    with_fixed_draws_the_generator_does_not_matter,
-    the_seed_of_fixed_draws_matters_where_the_generator_did,
-    fixing_draws_leaves_the_recipe_as_it_was,
-)
+LAWS = laws_in(globals())

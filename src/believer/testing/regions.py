@@ -10,7 +10,7 @@ import numpy as np
 from believer.arrays import Array
 from believer.maximize.objective import ENUMERATE_UP_TO
 from believer.space.region import Region
-from believer.testing.contract import Law, law, require
+from believer.testing.contract import law, laws_in, require
 
 _M, _WIDTHS = 64, (0.2, 0.02)
 _SAME = 1e-9
@@ -102,6 +102,17 @@ def arguments_stay_as_they_are(region: Region) -> None:
     require(kept, "a method changes the points that it is given.")
 
 
+@law("holds is asked about any points of the cube that project or spread give; say no to some that break your rule.")
+def holds_is_a_mask_of_the_rows(region: Region) -> None:
+    """Of no rows too; and the same for a row whatever rows stand beside it."""
+    X = _lawful(region)
+    found = region.holds(X)
+    require(found.shape == (len(X),) and found.dtype == bool, f"holds gives {found!r:.60}.")
+    require(region.holds(X[:0]).shape == (0,), "holds of no rows is not an empty mask.")
+    one_by_one = [bool(region.holds(x[None, :])[0]) for x in X[:16]]
+    require(found[:16].tolist() == one_by_one, "holds answers otherwise for a row alone.")
+
+
 @law(
     "Leave out, or replace, what a rule forbids: sample and near give lawful points alone, and project(X, inside) too."
 )
@@ -126,17 +137,6 @@ def project_leaves_lawful_points_where_they_are(region: Region) -> None:
     away = X + 1e-7 * _rng(4).uniform(-1.0, 1.0, X.shape)
     gap = np.abs(region.project(away) - X).max()
     require(gap <= 1e-5, f"project moves what is 1e-7 from a lawful point to {gap:.2g} from it.")
-
-
-@law("holds is asked about any points of the cube that project or spread give; say no to some that break your rule.")
-def holds_is_a_mask_of_the_rows(region: Region) -> None:
-    """Of no rows too; and the same for a row whatever rows stand beside it."""
-    X = _lawful(region)
-    found = region.holds(X)
-    require(found.shape == (len(X),) and found.dtype == bool, f"holds gives {found!r:.60}.")
-    require(region.holds(X[:0]).shape == (0,), "holds of no rows is not an empty mask.")
-    one_by_one = [bool(region.holds(x[None, :])[0]) for x in X[:16]]
-    require(found[:16].tolist() == one_by_one, "holds answers otherwise for a row alone.")
 
 
 @law("Compare to SAME_POINT in continuous columns, and exactly, to rounding, in discrete ones.")
@@ -193,16 +193,4 @@ def a_finite_region_lists_its_points(region: Region) -> None:
     require(bool(region.among(_lawful(region), points).all()), "sample gives a point that points() has not.")
 
 
-LAWS: tuple[Law, ...] = (
-    what_a_region_says_of_itself_fits_together,
-    points_are_rows_of_the_unit_cube,
-    the_same_numbers_give_the_same_points,
-    arguments_stay_as_they_are,
-    holds_is_a_mask_of_the_rows,
-    every_point_that_is_given_is_lawful,
-    project_leaves_lawful_points_where_they_are,
-    a_point_is_among_those_that_have_it_and_no_others,
-    free_columns_can_move,
-    steps_lead_to_lawful_points,
-    a_finite_region_lists_its_points,
-)
+LAWS = laws_in(globals())

@@ -10,7 +10,7 @@ from believer.arrays import SAME_POINT, frozen
 from believer.batch import Data
 from believer.maximize import Candidates
 from believer.surrogates import GP
-from believer.testing.contract import law
+from believer.testing.contract import law, laws_in
 from believer.testing.fake import BareSurrogate, FakeSurrogate
 from believer.testing.requests import (
     LINE,
@@ -103,13 +103,4 @@ def a_model_that_lacks_an_ability_is_used_or_refused_in_words(case: Checked) -> 
         require_answer_or_refusal(case, replace(asked, maximizer=quick(asked.model)))
 
 
-LAWS = (
-    one_result_is_enough,
-    constant_values_are_no_trouble,
-    repeated_points_are_no_trouble,
-    the_units_of_y_do_not_change_the_points,
-    the_direction_does_not_change_the_points,
-    noisy_results_are_no_trouble,
-    failed_trials_are_no_trouble,
-    a_model_that_lacks_an_ability_is_used_or_refused_in_words,
-)
+LAWS = laws_in(globals())

@@ -13,7 +13,7 @@ import numpy as np
 from believer.arrays import Array, frozen
 from believer.batch import Believe, ConstantLie, Data, Pending, PseudoObservations, Request, Strategy
 from believer.surrogates.inspection import complete, refuse_mutation
-from believer.testing.contract import Breach, law, require
+from believer.testing.contract import Breach, law, laws_in, require
 from believer.testing.requests import (
     MIXED,
     Checked,
@@ -149,6 +149,9 @@ def a_strategy_equals_its_copy_before_and_after_a_call(case: Checked) -> None:
     require(before == case.strategy, "after choose it does not equal the copy that was made before.")
 
 
+LAWS = laws_in(globals())
+
+
 @law(
     "Choose in the order of the ids, each point given those before it as if they were pending, with the randomness of "
     "its own trial; or do not promise one_at_a_time."
@@ -168,15 +171,6 @@ def points_asked_for_one_by_one_are_those_asked_for_at_once(case: Checked) -> No
                 waiting = Pending((*single.pending.ids, trial), frozen(np.vstack([single.pending.X, x])))
                 single = replace(single, avoid=frozen(np.vstack([single.avoid, x]))).with_first(pending=waiting)
 
-
-LAWS = (
-    a_request_is_left_as_it_was,
-    memory_of_an_earlier_call_changes_nothing,
-    memory_of_others_is_ignored,
-    a_strategy_survives_pickling,
-    settings_cannot_be_changed,
-    a_strategy_equals_its_copy_before_and_after_a_call,
-)
 
 ONE_AT_A_TIME = (points_asked_for_one_by_one_are_those_asked_for_at_once,)
 """Laws of those strategies that promise it."""

@@ -13,7 +13,7 @@ from believer.arrays import Array
 from believer.maximize import Objective
 from believer.surrogates import GP
 from believer.surrogates.data import Data
-from believer.testing.contract import law, require
+from believer.testing.contract import law, laws_in, require
 from believer.testing.derivatives import require_slopes
 from believer.testing.scenes import fitted, scene
 
@@ -71,8 +71,4 @@ def gradients_are_the_slopes_of_values(acquisition: Acquisition) -> None:
             require_slopes("the gradient", np.asarray(gradient), objective.value, _SCENE.at)
 
 
-LAWS = (
-    values_are_finite_one_for_each_point,
-    the_same_generator_gives_the_same_values,
-    gradients_are_the_slopes_of_values,
-)
+LAWS = laws_in(globals())

@@ -36,7 +36,6 @@ class Dimensioned(Protocol):
     @property
     def dim(self) -> int:
         """The number of columns d."""
-        ...
 
 
 def columns(model: object) -> int | None:

@@ -58,23 +58,11 @@ def branin(
     s: float = 10,
     t: float = 1 / (8 * pi),
 ) -> float:
-    """Branin's function on [-5, 10] x [0, 15]: 0.397887 at (-pi, 12.275), (pi, 2.275) and (9.42478, 2.475).
-
-    Parameters
-    ----------
-    x : a point.
-    a, b, c, r, s, t : its constants.
-    """
+    """Branin's function on [-5, 10] x [0, 15]: 0.397887 at (-pi, 12.275), (pi, 2.275) and (9.42478, 2.475)."""
     valley = x[1] + x[0] * (c - b * x[0]) - r
     return float(a * valley**2 + s * (1 - t) * cos(x[0]) + s)
 
 
 def hart6(x: Any, alpha: Any = _WEIGHTS, P: Any = _CENTERS, A: Any = _SCALES) -> float:
-    """Hartmann's function in the unit cube of six dimensions, -3.32237 where it is least.
-
-    Parameters
-    ----------
-    x : a point.
-    alpha, P, A : its weights (4,), centers (4, 6) and scales (4, 6).
-    """
+    """Hartmann's function in the unit cube of six dimensions, -3.32237 where it is least."""
     return float(-np.exp(-(A * np.square(np.asarray(x) - P)).sum(axis=1)) @ alpha)

@@ -263,6 +263,14 @@ def _by_name(minimizer: str, given: tuple[Any, ...], options: dict[str, Any]) ->
     return {**dict(zip(names, given, strict=True)), **options}
 
 
+def callbacks_of(given: Any) -> list[Callable[[Any], Any]]:
+    """The functions of a ``callback``: one, a list of them, or None."""
+    callbacks = [] if given is None else [given] if callable(given) else given
+    if not isinstance(callbacks, list) or not all(map(callable, callbacks)):
+        raise InvalidInput(f"callback must be a function or a list of functions; got {shown(given)}.")
+    return callbacks
+
+
 def base_minimize(func: Any, dimensions: Any, base_estimator: Any, *given: Any, **options: Any) -> OptimizeResult:
     """Minimize ``func``; see :func:`gp_minimize`."""
     options = {"n_calls": 100, "x0": None, "y0": None, **_by_name("base_minimize", given, options)}
@@ -285,9 +293,7 @@ def base_minimize(func: Any, dimensions: Any, base_estimator: Any, *given: Any, 
         n_initial = n_calls - begun if base_estimator == "dummy" else 10
     whole(n_calls, "n_calls", begun + whole(n_initial, "n_initial_points", 0 if points else 1))
     callback, is_verbose = options.pop("callback", None), options.pop("verbose", False)
-    callbacks = [] if callback is None else [callback] if callable(callback) else callback
-    if not isinstance(callbacks, list) or not all(map(callable, callbacks)):
-        raise InvalidInput(f"callback must be a function or a list of functions; got {shown(callback)}.")
+    callbacks = callbacks_of(callback)
     if is_verbose:
         callbacks = [*callbacks, VerboseCallback(n_calls)]
     worth = {name: options.pop(name) for name in ("xi", "kappa", "n_points", "n_restarts_optimizer") if name in options}

@@ -1,15 +1,15 @@
 """scikit-optimize's ``BayesSearchCV`` on the engine of this library."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
-import numpy as np
-
 from believer.arrays import shown, whole
 from believer.errors import InvalidInput, MissingExtra
-from believer.integrations.skopt.optimizer import Optimizer
+from believer.integrations.skopt.optimizer import Optimizer, callbacks_of
 from believer.integrations.skopt.space import check_dimension
 from believer.integrations.skopt.utils import dimensions_aslist, point_asdict
+from believer.space.scale import plain
 
 try:
     from sklearn.base import is_classifier
@@ -107,10 +107,7 @@ class BayesSearchCV(BaseSearchCV):  # type: ignore[misc]
         callback : a function of the result so far, or a list of them, called after each step; True ends the search.
         fit_params : for ``fit`` of the estimator.
         """
-        callbacks = [] if callback is None else [callback] if callable(callback) else callback
-        if not isinstance(callbacks, list) or not all(map(callable, callbacks)):
-            raise InvalidInput(f"callback must be a function or a list of functions; got {shown(callback)}.")
-        self._callbacks: list[Callable[[Any], Any]] = callbacks
+        self._callbacks = callbacks_of(callback)
         given = fit_params if groups is None else {"groups": groups, **fit_params}
         return super().fit(X, y, **{**(self.fit_params or {}), **given})  # type: ignore[no-any-return]
 
@@ -126,12 +123,13 @@ class BayesSearchCV(BaseSearchCV):  # type: ignore[misc]
             while left > 0 and not ended:
                 points = optimizer.ask(n_points=min(q, left))
                 left -= len(points)
-                params = [point_asdict(space, [_plain(value) for value in point]) for point in points]
+                # Numbers of NumPy's become Python's: estimators check types.
+                params = [point_asdict(space, [plain(value) for value in point]) for point in points]
                 try:
                     results = evaluate_candidates(params, cv=folds)
                     scores = _scores(results, self.refit)[-len(points) :]
                 except ValueError as error:
-                    failure, scores = survived(error, self.error_score), [np.nan] * len(points)
+                    failure, scores = survived(error, self.error_score), [math.nan] * len(points)
                 result = optimizer.tell(points, [-float(score) for score in scores])
                 said = [call(result) for call in self._callbacks]  # all are called
                 ended = any(said)
@@ -163,11 +161,6 @@ def _named(space: Mapping[str, Any]) -> list[Any]:
     for name, dim in zip(sorted(space), found, strict=True):
         dim.name = name if dim.name is None else dim.name
     return found
-
-
-def _plain(value: Any) -> Any:
-    """A number of NumPy's as one of Python's: estimators check types."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _scores(results: Mapping[str, Any], refit: Any) -> Any:

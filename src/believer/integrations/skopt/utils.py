@@ -14,14 +14,8 @@ cook_initial_point_generator = optimizer.cook_initial_point_generator
 
 
 def cook_estimator(base_estimator: Any, space: Any = None, **options: Any) -> Any:
-    """The surrogate of this library for the name of an estimator; it knows spaces by itself.
-
-    Parameters
-    ----------
-    base_estimator : a name, or an estimator, which is returned as it is.
-    space : plays no part.
-    options : of the surrogate that the name stands for.
-    """
+    """The surrogate of this library for the name of an estimator, with its ``options``; an estimator is returned as it
+    is. ``space`` plays no part, because surrogates know spaces by themselves."""
     if not isinstance(base_estimator, str | None):
         return base_estimator
     made = optimizer.estimator_of(base_estimator)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array, read_only
+from believer.arrays import Array, is_number, read_only
 from believer.capabilities import has
 from believer.space import Space
 from believer.space.parameter import Number, Parameter
@@ -88,7 +88,7 @@ class Axis:
     def position(self, value: Any) -> float:
         """The position of a value on the axis; NaN if the axis has no place for it."""
         if self.is_number:
-            return float(value) if _is_number(value) else np.nan
+            return float(value) if is_number(value) else np.nan
         return next((float(i) for i, choice in enumerate(self.values) if same_value(choice, value)), np.nan)
 
     def positions(self, points: Iterable[dict[str, Any]]) -> Array:
@@ -108,11 +108,8 @@ class Axis:
 def axes_of(space: Space, points: Sequence[dict[str, Any]] = (), most: int = MAX_VALUES) -> tuple[Axis, ...]:
     """The parameters of a space as axes, in its order.
 
-    Parameters
-    ----------
-    space : of any kinds of parameters.
-    points : that were evaluated, in the user's terms; of many choices, theirs are shown first.
-    most : the largest number of values along an axis of numbers.
+    Of many choices, those of ``points`` that were evaluated are shown first. An axis of numbers has ``most`` values at
+    most.
     """
     axes, start = [], 0
     for name, parameter in space.parameters.items():
@@ -125,28 +122,28 @@ def axes_of(space: Space, points: Sequence[dict[str, Any]] = (), most: int = MAX
 
 def _axis(name: str, parameter: Parameter, start: int, seen: list[Any], most: int) -> Axis:
     values = _values(parameter, seen, most)
-    is_number = all(map(_is_number, values)) and (parameter.ordered or parameter.count is None)
-    if is_number:
+    on_scale = all(map(is_number, values)) and (parameter.ordered or parameter.count is None)
+    if on_scale:
         values = _distinct(sorted(values))
         at = np.array(values, dtype=np.float64)
     else:
         at = np.arange(len(values), dtype=np.float64)
-    is_log = is_number and len(values) > 1 and has(parameter, Number) and parameter.log
+    is_log = on_scale and len(values) > 1 and has(parameter, Number) and parameter.log
     return Axis(
         name,
         str(getattr(parameter, "units", None) or ""),
-        is_number,
+        on_scale,
         is_log,
-        not is_number or (parameter.count is not None and parameter.count <= most),
-        is_number and all(isinstance(value, int) for value in values),
+        not on_scale or (parameter.count is not None and parameter.count <= most),
+        on_scale and all(isinstance(value, int) for value in values),
         start,
         start + parameter.width,
         tuple(values),
         read_only(at),
         read_only(parameter.encode(values, name)),
-        float(at[0]) if is_number else -0.5,
-        float(at[-1]) if is_number else len(values) - 0.5,
-        () if is_number else tuple(map(str, values)),
+        float(at[0]) if on_scale else -0.5,
+        float(at[-1]) if on_scale else len(values) - 0.5,
+        () if on_scale else tuple(map(str, values)),
     )
 
 
@@ -166,7 +163,7 @@ def _values(parameter: Parameter, seen: list[Any], most: int) -> list[Any]:
     # Several columns that are no list: whatever values their box decodes to, thinned out.
     U = grid.min(axis=0) + np.random.default_rng(0).random((_DRAWS, parameter.width)) * np.ptp(grid, axis=0)
     found = parameter.decode(U)
-    if not all(map(_is_number, found)):
+    if not all(map(is_number, found)):
         return _distinct([*seen, *found])[:MAX_CHOICES]
     return [sorted(found)[i] for i in np.linspace(0, _DRAWS - 1, most).round().astype(int)]
 
@@ -174,7 +171,3 @@ def _values(parameter: Parameter, seen: list[Any], most: int) -> list[Any]:
 def _distinct(values: Iterable[Any]) -> list[Any]:
     """The values without repeats, in the same order; 1 and True are different values."""
     return list({(type(value), value): value for value in values}.values())
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

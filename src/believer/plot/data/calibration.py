@@ -33,7 +33,6 @@ class LeavingOut(Protocol):
 
     def leave_one_out(self) -> Prediction:
         """Latent mean and std (n,) at the data."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,13 +72,7 @@ class Calibration:
 
 
 def calibration(study: StudyLike, *, outcome: str | None = None) -> Calibration:
-    """Predictions of results from the other results.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    outcome : the name of the outcome; None for the first objective.
-    """
+    """Predictions of results from the other results. The arguments are those of :func:`believer.plot.calibration`."""
     source = study_of(study)
     name = source.chosen(outcome)
     learned, sign = source.learned(name), source.sign(name)

@@ -81,15 +81,7 @@ class Convergence:
 def convergence(
     study: StudyLike, *, outcome: str | None = None, target: float | None = None, optimum: float | None = None
 ) -> Convergence:
-    """Every result and the best so far.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    outcome : the name of the outcome; None for the objective, or for the hypervolume if there are several objectives.
-    target : a value to reach.
-    optimum : the best possible value.
-    """
+    """Every result and the best so far. The arguments are those of :func:`believer.plot.convergence`."""
     source = study_of(study)
     several = outcome is None and len(source.goals.objectives) > 1
     name, trials = source.chosen(outcome), source.trials
@@ -125,13 +117,7 @@ def convergence(
 
 
 def limits_of(source: Source, outcome: str) -> tuple[float, float]:
-    """The least and the greatest value that an outcome may have, in the user's units; infinite without a limit.
-
-    Parameters
-    ----------
-    source : the study.
-    outcome : the name of the outcome.
-    """
+    """The least and the greatest value that an outcome may have, in the user's units; infinite without a limit."""
     match source.goals.wanted.get(outcome):
         case AtMost(threshold=high):
             return -np.inf, high

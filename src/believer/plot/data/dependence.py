@@ -126,15 +126,7 @@ def partial_dependence(
     outcome: str | None = None,
     samples: int | None = None,
 ) -> tuple[Curve, ...]:
-    """The partial dependence on each parameter.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    parameters : their names; None for all that have more than one value.
-    outcome : the name of the outcome; None for the first objective.
-    samples : S, the number of points that are averaged; None for 128, or fewer if there are many results.
-    """
+    """The partial dependence on each parameter. The arguments are those of :func:`believer.plot.partial_dependence`."""
     source = study_of(study)
     name = source.chosen(outcome)
     axes = axes_named(source, parameters)
@@ -149,15 +141,8 @@ def slice(  # noqa: A001 (what it is called)
     outcome: str | None = None,
     through: Mapping[str, Any] | None = None,
 ) -> tuple[Curve, ...]:
-    """The posterior mean along each parameter while the others stay at the best result.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    parameters : their names; None for all that have more than one value.
-    outcome : the name of the outcome; None for the first objective.
-    through : the point that the slice goes through; None for the best result.
-    """
+    """The posterior mean along each parameter while the others stay at the best result. The arguments are those of
+    :func:`believer.plot.slice`."""
     source = study_of(study)
     name = source.chosen(outcome)
     params, x = source.center(through)
@@ -217,32 +202,19 @@ def surface(
 
 
 def two_axes(source: Source, outcome: str, parameters: Sequence[str] | None) -> tuple[Axis, Axis]:
-    """The axes of a surface; InvalidInput if there are not two.
-
-    Parameters
-    ----------
-    source : the study.
-    outcome : the outcome for which they matter most.
-    parameters : names; None for the two that matter most.
-    """
+    """The axes of a surface, by default those that matter most for an outcome; InvalidInput if there are not two."""
     axes = source.by_relevance(outcome) if parameters is None else axes_named(source, parameters)
     if len(axes) < 2 or (parameters is not None and len(axes) != 2):
         raise InvalidInput(f"a surface needs two parameters; got {', '.join(axis.name for axis in axes)}.")
     return axes[0], axes[1]
 
 
-def thinned(axis: Axis, most: int = CELLS) -> Axis:
-    """The axis at ``most`` of its positions, evenly spread; choices all stay.
-
-    Parameters
-    ----------
-    axis : any.
-    most : the largest number of positions.
-    """
+def thinned(axis: Axis) -> Axis:
+    """The axis at ``CELLS`` of its positions, evenly spread; choices all stay."""
     k = len(axis.at)
-    if k <= most or not axis.is_number:
+    if k <= CELLS or not axis.is_number:
         return axis
-    places = np.linspace(0, k - 1, most).round().astype(int)
+    places = np.linspace(0, k - 1, CELLS).round().astype(int)
     values = tuple(axis.values[i] for i in places)
     return replace(axis, values=values, at=read_only(axis.at[places]), rows=read_only(axis.rows[places]))
 
@@ -262,17 +234,7 @@ def crossed(x: Axis, y: Axis, Z: Array) -> Array:
 
 
 def at_rest(source: Source, axes: tuple[Axis, ...], groups: Array) -> Array:
-    """Points (k, S, d) at positions of some axes, with what does not count there at rest.
-
-    What begins to count is in the middle of its values. Points at which an axis does not count itself are moved to
-    where no point is allowed.
-
-    Parameters
-    ----------
-    source : the study.
-    axes : along which the points lie.
-    groups : the points, (k, S, d), in the encoded cube.
-    """
+    """Points ``groups`` (k, S, d) at positions of some axes, with what does not count there at rest."""
     region = source.cache.region
     if not has(region, Branched):
         return groups
@@ -285,14 +247,8 @@ def at_rest(source: Source, axes: tuple[Axis, ...], groups: Array) -> Array:
 
 
 def expected(source: Source, outcome: str, groups: Array) -> tuple[Array, Array, Array]:
-    """Mean and the ends of its 95 % interval, (k,) each, of the average over each group of S points.
-
-    Parameters
-    ----------
-    source : the study.
-    outcome : the name of the outcome.
-    groups : (k, S, d), in the encoded cube; those that are not allowed do not count.
-    """
+    """Mean and the ends of its 95 % interval, (k,) each, of the average over each group of S points; those that are not
+    allowed do not count."""
     k, S, d = groups.shape
     learned = source.learned(outcome)
     counts = allowed(source, groups.reshape(-1, d)).reshape(k, S)
@@ -349,15 +305,11 @@ def _curve(source: Source, outcome: str, axis: Axis, Z: Array, through: dict[str
 
 
 def nearness(source: Source, outcome: str, X: Array, x: Array, across: tuple[Axis, ...]) -> Array:
-    """The nearness of points to a slice, from 0 to 1, (n,): exp(-2 r²), where r is the distance in lengthscales.
+    """The nearness of points ``X`` (n, d) to a slice through ``x`` (d,), from 0 to 1, (n,): exp(-2 r²), where r is the
+    distance in lengthscales.
 
-    Parameters
-    ----------
-    source : the study.
-    outcome : the outcome whose lengthscales are used; 0.5 for a model without lengthscales.
-    X : points (n, d).
-    x : the point (d,) of the slice.
-    across : parameters along which the slice goes.
+    Those of the outcome's model count, 0.5 for a model without them; parameters ``across`` which the slice goes do not
+    count.
     """
     model = source.learned(outcome).model
     scales = model.lengthscales if has(model, Scaled) else np.full(len(x), 0.5)
@@ -369,13 +321,7 @@ def nearness(source: Source, outcome: str, X: Array, x: Array, across: tuple[Axi
 
 
 def enough(source: Source, positions: int) -> int:
-    """The number of points to average at so many positions: fewer if there are many results.
-
-    Parameters
-    ----------
-    source : the study.
-    positions : the number of positions.
-    """
+    """The number of points to average at so many positions: fewer if there are many results."""
     n = max(len(source.history.ids), 1)
     return int(np.clip(_WORK / (positions * n**2), MIN_SAMPLES, MAX_SAMPLES))
 

@@ -43,12 +43,7 @@ class Diversity:
 
 
 def diversity(study: StudyLike) -> Diversity:
-    """The diversity of a study's batches.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    """
+    """The diversity of a study's batches."""
     source = study_of(study)
     trials = source.trials
     numbers = [int(b) for b in np.unique(trials.batch) if b > 0 and (trials.batch == b).sum() > 1]

@@ -54,14 +54,7 @@ class Evaluations:
 def evaluations(
     study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None
 ) -> Evaluations:
-    """The points of the trials of a study.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    parameters : their names; None for all that have more than one value.
-    outcome : the name of the outcome; None for the first objective.
-    """
+    """The points of the trials of a study. The arguments are those of :func:`believer.plot.evaluations`."""
     source = study_of(study)
     name, trials = source.chosen(outcome), source.trials
     if not len(trials):
@@ -89,14 +82,7 @@ def evaluations(
 def parallel_coordinates(
     study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None
 ) -> Evaluations:
-    """The data of parallel coordinates: every trial that has a value of the outcome, on all axes.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    parameters : their names, in this order; None for all that have more than one value.
-    outcome : the name of the outcome; None for the first objective.
-    """
+    """The data of parallel coordinates: every trial that has a value of the outcome, on all axes."""
     found = evaluations(study, parameters=parameters, outcome=outcome)
     if not np.isfinite(found.values).any():
         raise InvalidInput(f"parallel coordinates need at least one result of {found.label}; there is none yet.")
@@ -104,13 +90,7 @@ def parallel_coordinates(
 
 
 def axes_named(source: Source, parameters: Sequence[str] | None) -> tuple[Axis, ...]:
-    """The axes of these names; those with more than one value for None, or all if none has.
-
-    Parameters
-    ----------
-    source : the study.
-    parameters : names, each once.
-    """
+    """The axes of these names; those with more than one value for None, or all if none has."""
     if parameters is None:
         return tuple(axis for axis in source.axes if not axis.is_constant) or source.axes
     if isinstance(parameters, str) or len(set(parameters)) < len(parameters) or not len(parameters):

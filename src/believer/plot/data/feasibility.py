@@ -46,16 +46,10 @@ SUCCEEDS = "evaluation succeeds"
 def feasibility(
     study: StudyLike, *, parameters: Sequence[str] | None = None, through: Mapping[str, Any] | None = None
 ) -> Feasibility:
-    """The probability of feasibility in a slice through the best result.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    parameters : one or two; None for those that matter most to the first limit.
-    through : the point that the slice goes through; None for the best result.
-    """
+    """The probability of feasibility in a slice through the best result. The arguments are those of
+    :func:`believer.plot.feasibility`."""
     source = study_of(study)
-    limited = [name for name in source.goals.limited if _has_results(source, name)]
+    limited = [name for name in source.goals.limited if source.has_results(name)]
     if source.learns_failures:
         limited.append(RUNS)
     if not limited:
@@ -95,10 +89,6 @@ def probability(source: Source, outcome: str, X: Array) -> Array:
     assert limits is not None
     at = learned.model.predict(X)
     return np.exp(limits.pointwise(at.mean, at.std).value)
-
-
-def _has_results(source: Source, outcome: str) -> bool:
-    return bool(np.isfinite(source.trials.values[outcome]).any())
 
 
 def _verdict(status: str, keeps_limits: bool) -> str:

@@ -51,13 +51,7 @@ class FrontPair:
 
 
 def front(study: StudyLike, *, objectives: Sequence[str] | None = None) -> tuple[FrontPair, ...]:
-    """The front, for each pair of objectives.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    objectives : two or more of them; None for all.
-    """
+    """The front, for each pair of objectives; None for all of them."""
     source = study_of(study)
     names = source.goals.objectives if objectives is None else objectives
     if len(source.goals.objectives) < 2:

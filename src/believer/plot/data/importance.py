@@ -81,15 +81,7 @@ class Importance:
 def importance(
     study: StudyLike, *, outcome: str | None = None, method: str | None = None, repeats: int = 50
 ) -> Importance:
-    """The importance of each parameter.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    outcome : the name of the outcome; None for the first objective.
-    method : "lengthscales" or "permutation"; None for lengthscales where the model has them.
-    repeats : the number of shuffles.
-    """
+    """The importance of each parameter. The arguments are those of :func:`believer.plot.importance`."""
     source = study_of(study)
     name = source.chosen(outcome)
     if method is not None and method not in METHODS:
@@ -118,13 +110,7 @@ def by_descriptors(source: Source, outcome: str) -> dict[str, float]:
 
 
 def lengthscales_of(source: Source, outcome: str) -> Array | None:
-    """The shortest lengthscale of each parameter, (p,); infinite for one with one value, None if there are none.
-
-    Parameters
-    ----------
-    source : the study.
-    outcome : the name of the outcome.
-    """
+    """The shortest lengthscale of each parameter, (p,); infinite for one with one value, None if there are none."""
     model = source.learned(outcome).fit
     if not has(model, Scaled):
         return None
@@ -137,11 +123,6 @@ def relevance_of(source: Source, outcome: str) -> Array:
 
     T_j = E[(μ(a) - μ(a with b_j))²] / 2 Var(μ), for points a and b of the space ([Jansen1999]). A parameter that the
     results do not depend on has next to none, whatever its lengthscale is.
-
-    Parameters
-    ----------
-    source : the study.
-    outcome : the name of the outcome.
     """
     learned, rng = source.learned(outcome), source.cache.randomness(0, "relevance")
     n, p = len(learned.ids), len(source.axes)

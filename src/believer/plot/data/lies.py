@@ -122,18 +122,7 @@ def lies(
     parameters: Sequence[str] | None = None,
     outcome: str | None = None,
 ) -> Lies:
-    """A batch of ``q`` points, before and after each lie.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    q : the largest number of points.
-    batch : "pending" for trials that have no result yet, "next" for those that would be asked for now; None for
-        pending ones if there are any.
-    strategy : a strategy that lies, in place of the study's.
-    parameters : one or two; None for the two with the shortest lengthscales, or the only one.
-    outcome : the name of the outcome; None for the first objective.
-    """
+    """A batch of ``q`` points, before and after each lie. The arguments are those of :func:`believer.plot.lies`."""
     source = study_of(study)
     name, q = source.chosen(outcome), whole(q, "q", 1)
     liar = _liar(source, strategy)

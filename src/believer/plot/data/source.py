@@ -92,12 +92,7 @@ class Source:
         return self.study.history(self.settings) if self._history is None else self._history
 
     def with_history(self, history: History) -> Source:
-        """The study with models that learn another history, which says by which fit they were made.
-
-        Parameters
-        ----------
-        history : of this study.
-        """
+        """The study with models that learn another history, which says by which fit they were made."""
         return replace(self, _history=history)
 
     @cached_property
@@ -150,19 +145,17 @@ class Source:
             raise InvalidInput(f"this figure needs at least one result of {self.label(outcome)}; there is none yet.")
         return self.cache.learned(self.history, place)
 
+    def has_results(self, outcome: str) -> bool:
+        """Whether any trial has a result of an outcome."""
+        return bool(np.isfinite(self.trials.values[outcome]).any())
+
     @property
     def learns_failures(self) -> bool:
         """Whether a model says where evaluations fail."""
         return any(table.output.name == RUNS for table in self.history.tables)
 
     def predict(self, X: Array, outcome: str) -> tuple[Array, Array, Array, Array]:
-        """Mean, std, and the ends of the 95 % interval of the outcome without noise, (m,) each, in the user's units.
-
-        Parameters
-        ----------
-        X : (m, d), in the encoded cube.
-        outcome : the name of the outcome.
-        """
+        """Mean, std, and the ends of the 95 % interval of the outcome without noise, (m,) each, in the user's units."""
         learned, sign = self.learned(outcome), self.sign(outcome)
         at = learned.predict(X)
         ends = [sign * learned.quantile(X, z) for z in (-NORMAL_95, NORMAL_95)]
@@ -201,12 +194,7 @@ class Source:
         return "best result" if self.trials.keeps_limits[row] else "best result, outside a limit"
 
     def center(self, through: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Array]:
-        """The point that slices go through: in the user's terms, and encoded, (d,).
-
-        Parameters
-        ----------
-        through : the point; None for the best result.
-        """
+        """The point that slices go through, by default the best result: in the user's terms, and encoded, (d,)."""
         if through is not None:
             params = self.space.check(through)
         elif self.best is None:
@@ -250,10 +238,6 @@ def study_of(study: StudyLike) -> Source:
     """The study behind whatever was passed.
 
     Several figures of one study share its models if they are given the source in place of the study.
-
-    Parameters
-    ----------
-    study : an ``Optimizer``, a ``Result``, what ``read_study`` returned, the path of a journal, or a source.
     """
     if isinstance(study, Source):
         return study

@@ -46,12 +46,7 @@ class Timeline:
 
 
 def timeline(study: StudyLike) -> Timeline:
-    """When trials were pending.
-
-    Parameters
-    ----------
-    study : an optimizer, a result, a study that was read, or a path.
-    """
+    """When trials were pending."""
     source = study_of(study)
     trials, events = source.trials, source.study.events
     times, is_timed = _times(events)

@@ -64,13 +64,7 @@ class Trials:
 
 
 def trials_of(study: Study, goals: Goals) -> Trials:
-    """The trials of a study; those that its space has no place for any more are left out.
-
-    Parameters
-    ----------
-    study : any.
-    goals : what is wanted of its outcomes.
-    """
+    """The trials of a study; those that its space has no place for any more are left out."""
     asks = [event for event in study.events if isinstance(event, Asked)]
     batch = {trial.id: number for number, asked in enumerate(asks, start=1) for trial in asked.trials}
     outside, outcomes = {trial.id for trial in study.outside}, study.outcomes
