@@ -54,7 +54,7 @@ class OtherSettings(InvalidInput):
     Parameters
     ----------
     message : the rule, what came, what to do.
-    lines : what differs, a sentence each.
+    lines : the differences, one sentence each.
     """
 
     def __init__(self, message: str, lines: tuple[str, ...] = ()) -> None:
@@ -76,7 +76,7 @@ class MissingExtra(BelieverError, ImportError):
     ----------
     package : the package that is missing.
     extra : the extra that installs it.
-    of : the distribution that has the extra.
+    of : the distribution that provides the extra.
     """
 
     def __init__(self, package: str, extra: str, of: str = "believer") -> None:

@@ -30,7 +30,7 @@ class OfSeveral:
 
 
 Formula: TypeAlias = Callable[[Array, Array], OfSeveral]
-"""α of means and stds, (m, k) each."""
+"""A function of means and stds, (m, k) each, that returns α."""
 
 
 def differentiable(models: tuple[Model, ...]) -> bool:
@@ -44,7 +44,7 @@ def value_on(models: tuple[Model, ...], formula: Formula, X: Array) -> Array:
 
 
 def value_of(formula: Formula, at: tuple[Prediction, ...]) -> Array:
-    """α (m,) of the ``formula`` where k models predict ``at``."""
+    """α (m,) of the ``formula`` for the predictions ``at`` of k models."""
     return formula(np.stack([p.mean for p in at], axis=1), np.stack([p.std for p in at], axis=1)).value
 
 
@@ -59,7 +59,7 @@ def gradient_on(models: tuple[Model, ...], formula: Formula, X: Array) -> tuple[
 
 
 def in_parts(formula: Formula, mean: Array, std: Array, rows: int) -> OfSeveral:
-    """The ``formula`` of ``mean`` and ``std`` (m, k), ``rows`` points at once: so much memory and no more."""
+    """The ``formula`` of ``mean`` and ``std`` (m, k), for ``rows`` points at a time, which bounds the memory."""
     if len(mean) <= rows:
         return formula(mean, std)
     parts = [formula(mean[i : i + rows], std[i : i + rows]) for i in range(0, len(mean), rows)]

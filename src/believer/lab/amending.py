@@ -1,4 +1,4 @@
-"""Corrections of results, as they are typed: yield=82.5."""
+"""Corrections of results, typed as yield=82.5."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def amended(study: Optimizer, trial: int, typed: Sequence[str], decimal: str) ->
 
     Parameters
     ----------
-    study : to be corrected.
+    study : the study to correct.
     trial : the number of the trial.
-    typed : each a name and a value, "yield=82.5"; replicates are several values of an outcome. The value of a parameter
-        is what was really used.
+    typed : names with values, such as "yield=82.5"; several values of an outcome are replicates. The value of a
+        parameter is the one that was really used.
     decimal : the decimal mark of the study's sheets.
     """
     goals, folded = study.goals, {text_of(name).casefold() for name in study.space.names}
@@ -51,7 +51,7 @@ def amended(study: Optimizer, trial: int, typed: Sequence[str], decimal: str) ->
 
 
 def _results(typed: Sequence[str], goals: Goals, parameters: Sequence[str], decimal: str) -> dict[str, list[float]]:
-    """Numbers by outcome, NaN for what failed."""
+    """Numbers by outcome, with NaN for those that failed."""
     folded = {text_of(name).casefold(): name for name in goals.wanted}
     marks = Marks.of([text.partition("=")[2] for text in typed], hint=decimal)
     values: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""The beginning of a study: questions to someone who has never written one, and a template for who prefers to edit."""
+"""The beginning of a study: questions to a new user, and a template for those who prefer to edit a file."""
 
 from __future__ import annotations
 
@@ -82,23 +82,23 @@ _SUM = re.compile(rf"(.+?)\s*=\s*{_NUMBER}\s*%?")
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Asks until each answer makes sense.
+    """Asks each question until the answer can be understood.
 
     Parameters
     ----------
-    ask : returns what the user types after a question.
-    say : prints.
+    ask : a function that asks a question and returns the answer.
+    say : a function that prints a text.
     """
 
     ask: Callable[[str], str]
     say: Callable[[str], None]
 
     def text(self, name: str) -> str:
-        """The text of the study.toml that the answers make.
+        """The text of the study.toml for the answers.
 
         Parameters
         ----------
-        name : how the study is called unless the user says otherwise.
+        name : the default name of the study.
         """
         self.say("A few questions; Enter takes what is in [brackets], Ctrl-C writes nothing.")
         name = self.ask(f"\nWhat is the study called? [{name}] ") or name
@@ -150,12 +150,12 @@ class Answers:
 
     @staticmethod
     def _may_end(known: dict[str, Any]) -> bool:
-        """Whether there is enough: a parameter, or something to optimize."""
+        """Whether there is enough: a parameter, or an outcome to optimize."""
         goals = [one for one in known.values() if isinstance(one, Goal)]
         return bool(known) and (not goals or any(isinstance(goal, Maximize | Minimize) for goal in goals))
 
     def _until(self, question: str, read: Callable[[str], T]) -> T:
-        """Ask until the answer can be read, and return what it means."""
+        """Ask until the answer can be understood, and return its meaning."""
         while True:
             try:
                 return read(self.ask(question))
@@ -168,7 +168,7 @@ def parameter_of(text: str) -> Parameter:
 
     Parameters
     ----------
-    text : as it was typed.
+    text : the text as it was typed.
     """
     if (found := _RANGE.fullmatch(text.strip())) is not None:
         low, high, rest = _number(found[1]), _number(found[2]), found[3]
@@ -212,7 +212,7 @@ def goal_of(text: str) -> Goal:
 
     Parameters
     ----------
-    text : as it was typed; "" is to maximize.
+    text : the text as it was typed; "" means maximize.
     """
     text = text.strip()
     if (found := _LIMIT.fullmatch(text)) is not None:
@@ -232,12 +232,12 @@ def goal_of(text: str) -> Goal:
 
 
 def sums_of(text: str, parameters: dict[str, Parameter]) -> list[Rule]:
-    """The rule that a line describes: "resin, hardener, filler = 100"; none for an empty one.
+    """The rule that a line describes: "resin, hardener, filler = 100"; none for an empty line.
 
     Parameters
     ----------
-    text : as it was typed.
-    parameters : by name.
+    text : the text as it was typed.
+    parameters : the parameters, by name.
     """
     if not text.strip() or text.strip().casefold() in ("none", "no", "n"):
         return []
@@ -253,12 +253,12 @@ def sums_of(text: str, parameters: dict[str, Parameter]) -> list[Rule]:
 
 
 def shared_of(text: str, parameters: dict[str, Parameter]) -> Mapping[str, int]:
-    """The parameters that a line names, each with one value in a batch; none for an empty one.
+    """The parameters that a line names, each with one value in a batch; none for an empty line.
 
     Parameters
     ----------
-    text : as it was typed.
-    parameters : by name.
+    text : the text as it was typed.
+    parameters : the parameters, by name.
     """
     if text.casefold() in ("", "none", "no", "n"):
         return {}
@@ -268,11 +268,11 @@ def shared_of(text: str, parameters: dict[str, Parameter]) -> Mapping[str, int]:
 
 
 def yes_or_no(text: str) -> bool:
-    """Whether a line says yes, as an empty one does.
+    """Whether a line says yes; an empty line does.
 
     Parameters
     ----------
-    text : as it was typed.
+    text : the text as it was typed.
     """
     if text.casefold() in ("", "y", "yes"):
         return True
@@ -282,11 +282,11 @@ def yes_or_no(text: str) -> bool:
 
 
 def count_of(text: str) -> int:
-    """The number in a line, 1 or more; the usual one for an empty one.
+    """The number in a line, 1 or more; the default for an empty line.
 
     Parameters
     ----------
-    text : as it was typed.
+    text : the text as it was typed.
     """
     if not text:
         return BATCH

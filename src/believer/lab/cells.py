@@ -1,4 +1,4 @@
-"""The meaning of a sheet's cells: numbers as people of any country write them, failures, and experiments that were not
+"""The meaning of a sheet's cells: numbers in the formats of any country, failures, and experiments that were not
 run."""
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from believer.errors import InvalidInput
 from believer.study.table import unwritten
 
 FAILED = frozenset(("failed", "fail", "failure", "n/a", "n.a.", "na", "nan", "error", "crashed"))
-"""The words in a cell for an experiment or a measurement that was tried and gave no number."""
+"""The texts of a cell for an experiment or a measurement that was tried and gave no number."""
 
 NOT_RUN = frozenset(("not run", "not done", "skipped", "abandoned"))
-"""The words in a cell for an experiment that nobody will run."""
+"""The texts of a cell for an experiment that will not be run."""
 
 _BLANK = " '\u2019\u00a0\u202f\u2009"
 _NUMBER = re.compile(r"([+-]?)(\d[\d.," + _BLANK + r"]*|[.,]\d+)(?:[eE]([+-]?\d{1,4}))?")
@@ -31,7 +31,7 @@ def text_of(cell: Any) -> str:
 
     Parameters
     ----------
-    cell : what a file or a data frame holds.
+    cell : a cell of a file or a data frame.
     """
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
@@ -41,7 +41,7 @@ def text_of(cell: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The decimal marks that a sheet was seen to use; they tell 1,234 from 1.234.
+    """The decimal marks that a sheet uses, which distinguish 1,234 from 1.234.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ class Marks:
         Parameters
         ----------
         typed : the cells that people fill in.
-        others : all other cells. A program may have written them: they tell only that there is a decimal comma.
-        hint : the mark to expect where no cell has any, "," or "".
+        others : all other cells. A program may have written them, so they can only show that there is a decimal comma.
+        hint : the mark to assume if no cell has one, "," or "".
         """
         seen = _seen_in(typed)
         if not seen and ("," in _seen_in(others) or hint == ","):
@@ -66,12 +66,12 @@ class Marks:
         return Marks(seen)
 
     def number(self, cell: Any, units: str = "") -> float:
-        """The number in a cell; InvalidInput if it is none, or if it could be two.
+        """The number in a cell; InvalidInput if it is not a number or is ambiguous.
 
         Parameters
         ----------
-        cell : a number, or text with digits, separators and perhaps the units.
-        units : of the column.
+        cell : a number, or a text with digits, separators and perhaps the units.
+        units : the units of the column.
         """
         if isinstance(cell, bool):
             raise InvalidInput(f"{shown(cell)} is not a number.")
@@ -85,14 +85,14 @@ class Marks:
         return _within(float(f"{sign}{self._plain(digits.strip(), text)}e{power or 0}"), text)
 
     def _plain(self, digits: str, text: str) -> str:
-        """Digits with a point as the decimal mark, and no separators of thousands."""
+        """The digits with a point as the decimal mark, without separators of thousands."""
         if _GROUPS.fullmatch(digits) and digits[0] != "0":
             mark = _GROUPS.fullmatch(digits)[1]  # type: ignore[index]
             if mark not in ".,":
                 return re.sub(r"\D", "", digits)
             if digits.count(mark) > 1 or self.seen == {"," if mark == "." else "."}:
                 if digits.count(mark) == 1 and mark == ".":
-                    raise InvalidInput(_ambiguous(text))  # 1.234 beside 12,5: programs write it, too
+                    raise InvalidInput(_ambiguous(text))  # 1.234 beside 12,5: programs write this, too
                 return digits.replace(mark, "")
             if mark == "." or self.seen == {mark}:
                 return digits.replace(mark, ".")
@@ -113,7 +113,7 @@ def _seen_in(cells: Iterable[Any]) -> frozenset[str]:
 
 
 def _decimal_mark(text: str) -> str:
-    """The decimal mark of a text that is a number with one that cannot separate thousands; "" for any other."""
+    """The decimal mark of a number whose mark cannot be a separator of thousands; "" for any other text."""
     found = _NUMBER.match(text)
     if found is None:
         return ""
@@ -136,7 +136,7 @@ def says_failed(text: str) -> bool:
 
     Parameters
     ----------
-    text : of the cell.
+    text : the text of the cell.
     """
     folded = text.casefold().rstrip(".!")
     return folded in FAILED or text.casefold() in FAILED or bool(re.match(r"(?:failed|failure)\b", folded))
@@ -147,25 +147,25 @@ def says_not_run(text: str) -> bool:
 
     Parameters
     ----------
-    text : of the cell.
+    text : the text of the cell.
     """
     return text.casefold().rstrip(".!") in NOT_RUN
 
 
 def same_text(cell: str, written: str) -> bool:
-    """Whether a cell is the text that was written, whatever a spreadsheet has made of blanks and capitals.
+    """Whether a cell has the text that was written, ignoring blanks and capitals, which a spreadsheet may have changed.
 
     Parameters
     ----------
-    cell : of the sheet.
-    written : what it held.
+    cell : the cell of the sheet.
+    written : the text that was written into it.
     """
     folded = text_of(written).casefold()
     return folded in (cell.casefold(), text_of(unwritten(cell)).casefold())
 
 
 def _bare(text: str, units: str) -> str:
-    """A cell without its units, and without an apostrophe that marks text."""
+    """A cell without its units and without an apostrophe that marks text."""
     units = text_of(units)
     if units and text.casefold().endswith(units.casefold()):
         text = text[: -len(units)].rstrip()
@@ -184,7 +184,7 @@ def _ambiguous(text: str) -> str:
 
 
 def _why_no_number(text: str) -> str:
-    """Why a cell is no number, in a sentence."""
+    """A sentence that says why a cell is not a number."""
     if _EXCEL_ERROR.fullmatch(text):
         return f"{shown(text)} is an error of the spreadsheet; mend its formula, or write failed."
     if re.match(r"[<>≤≥~≈]", text):

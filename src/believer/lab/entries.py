@@ -28,14 +28,14 @@ TYPES: dict[str, tuple[Callable[..., Parameter], tuple[str, ...], tuple[str, ...
 """The kinds of parameters by their names in the file, with the keys that an entry needs and those that it may have."""
 
 _IMPLIED = {"low": "float", "high": "float", "choices": "categorical", "values": "discrete"}
-"""The type of an entry that does not say it, by a key that it has."""
+"""The type of an entry without a type, by a key that it has."""
 
 RULES = {
     "sum_to": (("sum_to", "of"), ()),
     "max_parts": (("max_parts", "of"), ()),
     "terms": (("terms",), ("at_least", "at_most", "equals")),
 }
-"""The kinds of rules by the key that tells them, with the keys that they need and those that they may have."""
+"""The kinds of rules by the key that identifies them, with the keys that they need and those that they may have."""
 
 GOALS = ("minimize", "maximize", "desirability")
 _LIMITS = ("at_least", "at_most")
@@ -48,7 +48,7 @@ def parameter(entry: Any, place: Place) -> Parameter:
     Parameters
     ----------
     entry : the table of the entry.
-    place : where it is.
+    place : its place in the file.
     """
     given = place.table(entry)
     kind = given.get("type", next((_IMPLIED[key] for key in given if key in _IMPLIED), None))
@@ -69,7 +69,7 @@ def rule(entry: Any, place: Place) -> Rule:
     Parameters
     ----------
     entry : the table of the entry.
-    place : where it is.
+    place : its place in the file.
     """
     given = place.table(entry)
     kind = next((key for key in RULES if key in given), None)
@@ -93,7 +93,7 @@ def outcome(entry: Any, place: Place) -> Goal:
     Parameters
     ----------
     entry : the table of the entry.
-    place : where it is.
+    place : its place in the file.
     """
     given = place.table(entry)
     place.refuse_unknown(given, _OUTCOME)
@@ -131,7 +131,7 @@ def _need(needed: tuple[str, ...], given: Mapping[str, Any], place: Place, what:
 
 
 def _made(place: Place, name: str | int, make: Callable[[], T]) -> T:
-    """Call ``make``; an error gets the line, and the name of what was to be made."""
+    """Call ``make``, and add the line and the name of the entry to an error."""
     try:
         return make()
     except InvalidInput as error:

@@ -1,4 +1,4 @@
-"""The columns of a sheet: which heading stands for which parameter or outcome, and in which units."""
+"""The columns of a sheet: the parameter or outcome of each heading, and its units."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from believer.study.labels import one_line
 from believer.study.table import unwritten
 
 TRIAL, NOTE = "trial", "note"
-"""Headings of the columns that a sheet has beside parameters and outcomes."""
+"""The headings of the columns of a sheet besides parameters and outcomes."""
 
 _TRIALS = (TRIAL, "trial_id", "trial id", "id")
 _NOTES = (NOTE, "notes", "remark", "remarks", "comment", "comments")
@@ -36,10 +36,10 @@ class Columns:
 
     Attributes
     ----------
-    trial : the place of the number of the trial; None if the sheet has none.
-    parameters, outcomes : the places of the columns by name.
-    note : the place of the notes; None if the sheet has none.
-    ignored : headings that are not of the study.
+    trial : the position of the column of trial numbers; None if there is none.
+    parameters, outcomes : the positions of the columns by name.
+    note : the position of the column of notes; None if there is none.
+    ignored : headings that do not belong to the study.
     """
 
     trial: int | None
@@ -50,12 +50,12 @@ class Columns:
 
 
 def columns_of(sheet: FilledSheet, space: Space, goals: Goals) -> Columns:
-    """The columns of a sheet; InvalidInput, in a sentence, if they cannot be those of the study.
+    """The columns of a sheet; InvalidInput if they cannot be those of the study.
 
     Parameters
     ----------
     sheet : the filled-in sheet.
-    space, goals : of the study.
+    space, goals : the space and the goals of the study.
     """
     headings, name = sheet.headings, sheet.name
     units = {**{key: units_of(p) for key, p in space.parameters.items()}}
@@ -107,7 +107,7 @@ def _folded(heading: str) -> str:
 
 
 def _name(heading: str, folded: Mapping[str, str], units: Mapping[str, str], name: str) -> str | None:
-    """The parameter or outcome of a heading; None for another heading, InvalidInput for one in other units."""
+    """The parameter or outcome of a heading; None for another heading, InvalidInput for one with other units."""
     for text in (heading, unwritten(heading)):
         if (key := folded.get(_folded(text))) is not None:
             return key
@@ -167,17 +167,18 @@ def _refuse_renamed(
 
 
 def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
-    """The value of a parameter in a cell, which need not be one that would be suggested; InvalidInput if it is none.
+    """The value of a parameter in a cell, which may be one that would not be suggested; InvalidInput if it is not a
+    value.
 
     Parameters
     ----------
-    cell : of the sheet.
+    cell : the cell of the sheet.
     p : the parameter.
-    name : of the parameter.
+    name : the name of the parameter.
     marks : the decimal marks of the sheet.
     """
     choices = getattr(p, "choices", None)
-    if not p.width:  # a column of a table that says nothing to models
+    if not p.width:  # a column of a table that models do not use
         return cell
     if choices is None and has(p, Number):
         try:
@@ -201,12 +202,12 @@ def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
 
 
 def values_of(texts: Iterable[str], space: Space, decimal: str) -> dict[str, Any]:
-    """Values of parameters as they are typed, "solvent=DMF"; InvalidInput for what is none.
+    """The values of parameters typed as "solvent=DMF"; InvalidInput for any other text.
 
     Parameters
     ----------
-    texts : of each, a name and a value.
-    space : of the study.
+    texts : texts with a name and a value.
+    space : the space of the study.
     decimal : the decimal mark of the study's sheets.
     """
     marks = Marks.of([text.partition("=")[2] for text in texts], hint=decimal)

@@ -1,4 +1,4 @@
-"""Sheets: the trials of a batch as a table to fill in, as CSV, for Excel, or to be printed."""
+"""Sheets: the trials of a batch as a table to fill in, as CSV, for Excel or for printing."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _FORMATS = (".csv", ".xlsx")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheet:
-    """Trials to be run, with room for what they return.
+    """Trials to run, with room for their results.
 
     Attributes
     ----------
-    trials : the trials and their parameters, with as many digits as a person sets.
+    trials : the trials and their parameters, with as many digits as one sets on an instrument.
     parameters : the names of all parameters.
     labels : units and goals.
     """
@@ -47,8 +47,8 @@ class Sheet:
 
         Parameters
         ----------
-        trials : to be run.
-        space : of the study; None shows all digits.
+        trials : the trials to run.
+        space : the space of the study; None shows all digits.
         labels : units and goals.
         """
         readable = None if space is None else Readable(space)
@@ -63,13 +63,13 @@ class Sheet:
         return [TRIAL, *named, *(labeled(n, self.labels.outcomes.get(n, "")) for n in self.labels.wanted), NOTE]
 
     def rows(self) -> list[list[Any]]:
-        """The cells below them: outcomes and notes are empty."""
+        """The cells below the headings; outcomes and notes are empty."""
         left = [None] * (len(self.labels.wanted) + 1)
         return [[trial, *(_shown(params, name) for name in self.parameters), *left] for trial, params in self.trials]
 
 
 def _shown(params: Mapping[str, Any], name: str) -> Any:
-    """A parameter as a cell has it: None, where it is a choice, as a text."""
+    """A parameter as the value of a cell; a choice None is a text."""
     value = params.get(name)
     return str(value) if isinstance(value, bool) or (value is None and name in params) else value
 
@@ -79,20 +79,20 @@ def batch_to_csv(batch: Batch, path: PathLike, decimal: str) -> str:
 
     Parameters
     ----------
-    batch : to be written.
-    path : of the file.
+    batch : the batch to write.
+    path : the path of the file.
     decimal : the decimal mark.
     """
     return write_sheet(Sheet.of(batch.trials, batch.space, batch.labels), path, decimal)
 
 
 def write_sheet(sheet: Sheet, path: PathLike, decimal: str = ".") -> str:
-    """Write a sheet to fill in, and return its path; a file that is there is never replaced.
+    """Write a sheet to fill in, and return its path; an existing file is never replaced.
 
     Parameters
     ----------
-    sheet : to be written.
-    path : of the file: .csv, or .xlsx for Excel, which needs the extra ``excel``.
+    sheet : the sheet to write.
+    path : the path of the file: .csv, or .xlsx for Excel, which needs the extra ``excel``.
     decimal : the decimal mark, "." or ","; with "," cells are separated by semicolons.
     """
     target = Path(as_path(path, "a sheet"))
@@ -108,9 +108,9 @@ def write_page(sheet: Sheet, path: PathLike, title: str, after: str) -> str:
 
     Parameters
     ----------
-    sheet : to be written.
-    path : of the HTML file; a file that is there is never replaced.
-    title : of the study and the batch.
+    sheet : the sheet to write.
+    path : the path of the HTML file; an existing file is never replaced.
+    title : the title, with the study and the batch.
     after : a sentence on what to do with the results.
     """
     return _new_file(Path(as_path(path, "a sheet")), _page(sheet, title, after).encode("utf-8", "backslashreplace"))
@@ -129,7 +129,7 @@ def cell_text(value: Any, decimal: str = ".") -> str:
 
     Parameters
     ----------
-    value : of a parameter.
+    value : the value of a parameter.
     decimal : the decimal mark.
     """
     if value is None:
@@ -211,7 +211,7 @@ def _excel(sheet: Sheet) -> bytes:
 
 
 def _excel_text(text: str) -> str:
-    """A text without control characters, which no Excel file can hold."""
+    """A text without the control characters that an Excel file cannot hold."""
     return "".join(c if c in "\t\n" or (c.isprintable() and not 0xD800 <= ord(c) < 0xE000) else "\ufffd" for c in text)
 
 
@@ -243,7 +243,7 @@ td { height: 2.3rem; }
 """
 
 _WIDE = 10
-"""Columns from which the table is set in smaller letters."""
+"""From this number of columns on, the table is set in smaller letters."""
 
 
 def _page(sheet: Sheet, title: str, after: str) -> str:

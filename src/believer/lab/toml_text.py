@@ -58,13 +58,13 @@ def study_text(
 
     Parameters
     ----------
-    space : where to search; its constraint must be None.
+    space : the space to search; its constraint must be None.
     outcomes : the goal of each outcome.
-    name : how the study is called.
-    batch : how many trials an ask suggests.
-    options : further options, as the file has them.
+    name : the name of the study.
+    batch : the number of trials that an ask suggests.
+    options : further options, as in the file.
     decimal : the decimal mark of sheets.
-    shared : the number of values, at most, that parameters have in a batch.
+    shared : for each shared parameter, the largest number of values in a batch.
     """
     if space.constraint is not None or space.within is not None or space.table is not None:
         raise InvalidInput(
@@ -87,7 +87,7 @@ def study_text(
 
 
 def _parameter(p: Any) -> TomlEntry:
-    """The entry of a parameter, without what is usual."""
+    """The entry of a parameter, without defaults."""
     config = p.to_config()
     kind = type(p).__name__.lower()
     said: TomlEntry = {} if kind in ("float", "categorical", "discrete") else {"type": kind}
@@ -145,12 +145,12 @@ def _key(key: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A TOML string: what JSON escapes is escaped alike, and DEL too."""
+    """A TOML string: characters are escaped as in JSON, and DEL, too."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(value: Any) -> str:
-    """A value as TOML has it; whole floats as whole numbers."""
+    """A value in TOML; whole floats are written as whole numbers."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -47,8 +47,8 @@ def state(study: StudyLike, *, name: str | None = None, next_q: int | None = Non
     Parameters
     ----------
     study : as for :func:`source_of`.
-    name : of the study; None for that of its journal.
-    next_q : points of the next batch; 0 for none, None for as many as the last batch had.
+    name : the name of the study; None for that of its journal.
+    next_q : the number of points of the next batch; 0 for none, None for as many as the last batch had.
     """
     if next_q is not None:
         whole(next_q, "next", 0)
@@ -64,7 +64,7 @@ def facts(source: Source, rows: PageRows, name: str | None = None) -> Json:
     ----------
     source : the study.
     rows : its table.
-    name : of the study; None for that of its journal.
+    name : the name of the study; None for that of its journal.
     """
     where = getattr(source.study, "_where", None)
     called = readable(name or (os.path.basename(where) if where else "study"))

@@ -23,8 +23,8 @@ def report(study: StudyLike, path: PathLike, *, next_q: int | None = None) -> st
     Parameters
     ----------
     study : an ``Optimizer``, a ``Result``, what ``read_study`` returned, or the path of a journal.
-    path : of the file; one that is there is replaced.
-    next_q : points of the next batch that it shows; 0 for none, None for as many as the last batch had.
+    path : the path of the file; an existing file is replaced.
+    next_q : the number of points of the next batch that it shows; 0 for none, None for as many as the last batch had.
     """
     target = as_path(path, "a report")
     plotly()

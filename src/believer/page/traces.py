@@ -1,4 +1,4 @@
-"""Parts of figures as plotly draws them: axes, points, bands. Colors are by name, and the page knows their values."""
+"""Parts of figures for plotly: axes, points, bands. Colors are given by names, whose values the page defines."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def figure(id_: str, title: str, caption: str, panels: Sequence[Json]) -> Json:
 
     Parameters
     ----------
-    id_ : its name in the page.
-    title, caption : what it shows, as text.
-    panels : from :func:`panel`.
+    id_ : the name of the figure in the page.
+    title, caption : the title and the caption, as text.
+    panels : the panels, from :func:`panel`.
     """
     return {"id": f"figure-{id_}", "title": title, "caption": caption, "panels": [*panels]}
 
@@ -33,10 +33,10 @@ def panel(name: str, data: Sequence[Json], layout: Json, height: int = 300) -> J
 
     Parameters
     ----------
-    name : what it shows, for those who do not see it.
-    data : traces.
-    layout : axes, shapes.
-    height : in pixels.
+    name : a description, for screen readers.
+    data : the traces.
+    layout : the axes and shapes.
+    height : the height in pixels.
     """
     return {"label": name, "data": [*data], "layout": layout, "height": height}
 
@@ -68,7 +68,7 @@ def parameter_axis(axis: Axis) -> Json:
 
 
 def _log_ticks(low: float, high: float) -> Json:
-    """Ticks of an axis from 10**low to 10**high: powers of ten, and where there are few, their 2 and 5 times."""
+    """The ticks of an axis from 10**low to 10**high: powers of ten, and their 2 and 5 times if there are few."""
     powers = range(math.floor(low), math.ceil(high) + 1)
     step = max(1, -(-len(powers) // 8))
     steps = (0.0,) if high - low > 2.5 else (0.0, math.log10(2.0), math.log10(5.0))
@@ -93,16 +93,16 @@ def points(
     size: float = 7.0,
     **marker: Any,
 ) -> Json:
-    """Trials as points; hovering shows them.
+    """Trials as points, which hovering describes.
 
     Parameters
     ----------
-    ids : of the trials.
+    ids : the ids of the trials.
     x, y : arrays, or columns of the table.
-    color : by name.
-    name : for the legend.
-    symbol, size : of the points.
-    **marker : more of plotly's settings of markers.
+    color : the name of the color.
+    name : the name in the legend.
+    symbol, size : the symbol and the size of the points.
+    **marker : further settings of plotly's markers.
     """
     return {
         "type": "scatter",
@@ -120,11 +120,11 @@ def line(x: Numbers, y: Numbers, color: str, *, name: str = "", dash: str = "sol
 
     Parameters
     ----------
-    x, y : (k,) each; NaN breaks it.
-    color : by name.
-    name : for the legend.
-    dash : plotly's name of its pattern.
-    **more : of plotly's settings.
+    x, y : the coordinates, (k,) each; NaN interrupts the line.
+    color : the name of the color.
+    name : the name in the legend.
+    dash : plotly's name of the pattern.
+    **more : further settings of plotly.
     """
     return {
         "type": "scatter",
@@ -151,7 +151,7 @@ def band(x: Array, low: Array, high: Array, name: str = "") -> list[Json]:
 
 
 def bars(x: Array, mean: Array, low: Array, high: Array, name: str = "") -> Json:
-    """Means with their intervals, (k,) each, where there is nothing between two positions."""
+    """Means with their intervals, (k,) each, for a discrete parameter."""
     return {
         **line(x, mean, "@blue", name=name),
         "mode": "markers",

@@ -27,7 +27,7 @@ BLACK, ORANGE, BLUE, GREEN, RED = "#000000", "#E69F00", "#0072B2", "#009E73", "#
 GRAY, SHADE = "#767676", "#EFEFEF"
 _CROWDED = 60
 _CHOICES, _NARROW_CHOICES = 20, 8
-"""Ticks along an axis; of more choices, every second or third has one."""
+"""The largest number of ticks along an axis; with more choices, only every second or third has one."""
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -48,7 +48,7 @@ def entitle(figure: Figure, name: str, title: str) -> None:
 
 
 def legend_below(figure: Figure) -> None:
-    """Draw a legend for all panels below them, each label once, in as few rows as fit the page."""
+    """Draw one legend below all panels, with each label once, in as few rows as fit the page."""
     named = {label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     size = 9 if figure.get_figwidth() >= 9.0 else 8
     layout: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": size, "columnspacing": 1.5}
@@ -64,7 +64,7 @@ def legend_below(figure: Figure) -> None:
 
 
 def plain_ticks(axis: Axis) -> None:
-    """Numbers such as 0.02 rather than powers, where a log axis spans less than three decades."""
+    """Use numbers such as 0.02 instead of powers if a log axis spans less than three decades."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
@@ -81,8 +81,8 @@ def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **option
     ----------
     ax : what the caller passed: an Axes, an array of axes, or None.
     rows, columns : the number of rows and columns.
-    size : of a new figure, in inches.
-    options : for ``Figure.subplots``.
+    size : the size of a new figure, in inches.
+    options : options of ``Figure.subplots``.
     """
     try:
         from matplotlib import pyplot
@@ -125,9 +125,9 @@ def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: boo
 
     Parameters
     ----------
-    axes : to dress.
-    which : of its two axes.
-    parameter : that lies along it.
+    axes : the axes to set up.
+    which : "x" or "y".
+    parameter : the parameter along it.
     narrow : whether there is room for few ticks only.
     """
     from matplotlib.ticker import LogLocator, MaxNLocator
@@ -159,8 +159,8 @@ def literal(text: str, most: int = 24) -> str:
 
     Parameters
     ----------
-    text : any.
-    most : so many characters are shown; names that count often differ at their ends.
+    text : the text.
+    most : the largest number of characters; the middle is cut, because numbered names often differ at their ends.
     """
     if len(text) > most:
         head = most // 2
@@ -174,7 +174,7 @@ def short(text: str, most: int = 18) -> str:
 
 
 def _label(parameter: Parameter, narrow: bool) -> str:
-    """The name with its units; on two lines where there is little room."""
+    """The name with its units, on two lines if there is little room."""
     if not narrow:
         return literal(parameter.label)
     return literal(parameter.name, 13) + (f"\n({literal(parameter.units, 11)})" if parameter.units else "")
@@ -187,7 +187,7 @@ def where(source: Source, through: Mapping[str, Any] | None, axes: Sequence[Para
     ----------
     source : the study.
     through : the point of the slice.
-    axes : along which it goes.
+    axes : the axes along which the slice goes.
     """
     held = {name: value for name, value in (through or {}).items() if name not in [axis.name for axis in axes]}
     text = described(held, units_by_name(source.space.parameters))

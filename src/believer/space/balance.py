@@ -1,7 +1,7 @@
-"""Sums that hold in the user's units to the last digit: what rounding leaves over is given to one part of each.
+"""Sums that hold in the user's units to the last digit: one part of each sum absorbs the rounding.
 
-Encoding and decoding rounds each number for itself, so that three parts may add up to 0.9999999999999999. Numbers are
-written here with as many decimals as matter, and one of each equation takes what is left, in exact arithmetic.
+Encoding and decoding rounds each number separately, so that three parts may add up to 0.9999999999999999. Here numbers
+are rounded to the decimals that matter, and one number of each equation takes the remainder, in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from believer.space.parameter import Parameter
 from believer.space.rules import Linear, MaxParts, Rule
 
 _DIGITS = 13
-"""Decimals of a number in [0, 1] that are kept."""
+"""The number of decimals of a number in [0, 1] that are kept."""
 
 _NEARLY = 1e-6
-"""A point that fails a rule by more of its terms, or of their ranges, was never meant to keep it."""
+"""If a point violates a rule by more than this share of its terms, or of their ranges, it was not meant to keep the
+rule."""
 
 
 def balanced(
@@ -29,15 +30,15 @@ def balanced(
     held: Collection[str] = (),
     decimals: int | None = None,
 ) -> dict[str, Any]:
-    """``params`` with equations that hold but for rounding made to hold exactly, in decimals.
+    """``params``, in which the equations that hold up to rounding are made to hold exactly, in decimals.
 
     Parameters
     ----------
     params : the point, in the user's units.
-    rules : of which the equations matter.
-    parameters : by name.
-    held : names of those whose values must not change.
-    decimals : of all numbers; None for as many as matter of each.
+    rules : the rules; only equations are used.
+    parameters : the parameters, by name.
+    held : the names of parameters whose values must not change.
+    decimals : the number of decimals; None for as many as matter for each number.
     """
     equations = [
         rule for rule in rules if isinstance(rule, Linear) and rule.is_equation and _nearly(rule, params, parameters)
@@ -48,7 +49,7 @@ def balanced(
     free = [name for name in names if parameters[name].count is None and name not in held]
     rounded = {**params, **{name: _shortened(params[name], parameters[name], decimals) for name in free}}
     absent = {name for rule in rules if isinstance(rule, MaxParts) for name in rule.names if not rounded[name]}
-    free = [name for name in free if name not in absent]  # a part that takes what rounding leaves would be present
+    free = [name for name in free if name not in absent]  # an absent part that took a remainder would be present
     exact = {name: _written(rounded[name]) for name in names}
     rows = [_Row(rule) for rule in equations]
     pivots: dict[str, _Row] = {}
@@ -71,7 +72,7 @@ def balanced(
 
 
 class _Row:
-    """An equation in exact arithmetic, while others are solved for their pivots."""
+    """An equation in exact arithmetic, during the elimination."""
 
     def __init__(self, rule: Linear) -> None:
         assert rule.at_most is not None
@@ -94,18 +95,18 @@ class _Row:
 def _nearly(rule: Linear, params: Mapping[str, Any], parameters: Mapping[str, Any]) -> bool:
     assert rule.at_most is not None
     parts = [c * params[name] for name, c in rule.terms]
-    # Where all terms are 0 but for rounding, only their ranges say what is small.
+    # If all terms are 0 up to rounding, only their ranges say what is small.
     ranges = [c * (parameters[name].high - parameters[name].low) for name, c in rule.terms]
     return bool(abs(math.fsum(parts) - rule.at_most) <= _NEARLY * max(map(abs, [*parts, *ranges, rule.at_most])))
 
 
 def _written(value: float) -> Fraction:
-    """A number as it is written in decimals: 0.1 is a tenth."""
+    """The exact value of a number as it is written in decimals: 0.1 is a tenth."""
     return Fraction(Decimal(repr(float(value))))
 
 
 def _shortened(value: float, parameter: Any, decimals: int | None) -> float:
-    """``value`` with so many decimals, by default those that matter; a bound stays as it is."""
+    """``value`` rounded to ``decimals``, by default those that matter; a bound is unchanged."""
     if value in (parameter.low, parameter.high):
         return value
     if decimals is None:
@@ -115,5 +116,5 @@ def _shortened(value: float, parameter: Any, decimals: int | None) -> float:
 
 
 def _room(value: float, parameter: Any) -> float:
-    """How far a number is from its nearer bound."""
+    """The distance of a number from the nearer bound."""
     return float(min(value - parameter.low, parameter.high - value))

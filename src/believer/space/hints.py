@@ -1,4 +1,4 @@
-"""Guesses at the meaning of a rule by function."""
+"""Guesses at the meaning of a constraint function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def adds_up(constraint: Callable[..., Any] | None) -> bool:
 
     Parameters
     ----------
-    constraint : the function; None for none.
+    constraint : the function, or None.
     """
     code = getattr(getattr(constraint, "func", constraint), "__code__", None)
     if code is None:

@@ -1,4 +1,4 @@
-"""The kinds of parameters that come with the library, and what a config calls them.
+"""The kinds of parameters in the library, and their names in a config.
 
 A new kind is a class with the methods of :class:`~believer.space.parameter.Parameter` in a file of its own, and a line
 here.
@@ -63,9 +63,9 @@ def from_config(name: str, kind: str, **settings: Any) -> Parameter:
 
     Parameters
     ----------
-    name : of the parameter.
-    kind : of :data:`KINDS`.
-    settings : what its ``to_config`` returned.
+    name : the name of the parameter.
+    kind : one of :data:`KINDS`.
+    settings : the result of its ``to_config``.
     """
     if isinstance(kind, str) and kind not in KINDS:
         raise InvalidInput(

@@ -167,7 +167,7 @@ def adapted(
     Parameters
     ----------
     params : the point.
-    space : where it is to lie.
+    space : the space in which it is to lie.
     fill : the known values of parameters, of this space or others, at points that lack them.
     check : checks whether a point is allowed; None allows what the space may suggest, whatever its rules.
     """

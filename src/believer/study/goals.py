@@ -40,7 +40,7 @@ DESIRABILITY = "desirability"
 """The name of the one objective that desirabilities add up to."""
 
 RUNS = "(runs)"
-"""The output that says whether an evaluation comes back at all: -1 where it did, 1 where it failed."""
+"""The output for the success of an evaluation: -1 if it returned a result, 1 if it failed."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Goals:
 
         Parameters
         ----------
-        outcome : numbers by name, as objectives or constraints, whichever they are.
+        outcome : numbers by name, given as objectives or constraints.
         """
         if self.is_plain:
             if not outcome.objectives and not outcome.lost:
@@ -168,7 +168,7 @@ class Goals:
 
         Parameters
         ----------
-        outcome : what was told.
+        outcome : the outcome that was told.
         """
         if len(self.wanted) != 1 or ONLY in self.wanted or outcome.names != {ONLY}:
             return outcome
@@ -182,13 +182,13 @@ class Goals:
 
         Parameters
         ----------
-        outcome : what was told.
-        output : its name.
+        outcome : the outcome that was told.
+        output : the name of the output.
         """
         return next(iter(outcome.objectives), output) if self.is_plain else output
 
     def _called(self, name: str, number: str, others: Set[str]) -> str:
-        """The name that a number told under ``name`` has here."""
+        """The name in these goals of a number that was told under ``name``."""
         other = {ONLY: number, number: ONLY}.get(name, name)
         return other if name not in self.wanted and other in self.wanted and other not in others else name
 
@@ -199,7 +199,7 @@ class Goals:
 
         Parameters
         ----------
-        outcome : as it was told.
+        outcome : the outcome as it was told.
         number : the second name of the plain number.
         """
         told = outcome.names
@@ -234,7 +234,7 @@ class Goals:
 
         Parameters
         ----------
-        outcome : what was told; None for nothing.
+        outcome : the outcome that was told; None for nothing.
         """
         if outcome is None:
             return tuple(self.wanted)
@@ -248,7 +248,7 @@ class Goals:
 
         Parameters
         ----------
-        outcomes : what was told, by id.
+        outcomes : the outcomes that were told, by id.
         """
         if self.is_plain:
             return frozenset(outcomes)
@@ -266,8 +266,8 @@ class Goals:
 
         Parameters
         ----------
-        outcomes : what was told, by id; all have the same objectives.
-        output : its name.
+        outcomes : the outcomes that were told, by id; all have the same objectives.
+        output : the name of the output.
         """
         if output == DESIRABILITY and self.is_weighed:
             return {i: value for i, one in outcomes.items() if (value := self.value(one, output)) is not None}
@@ -283,8 +283,8 @@ class Goals:
 
         Parameters
         ----------
-        outcomes : what was told; all have the same objectives.
-        output : its name.
+        outcomes : the outcomes that were told; all have the same objectives.
+        output : the name of the output.
         """
         first = next((one for one in outcomes if one.objectives), None) if self.is_plain else None
         return output if first is None else self.key(first, output)
@@ -294,8 +294,8 @@ class Goals:
 
         Parameters
         ----------
-        outcome : what was told.
-        output : its name.
+        outcome : the outcome that was told.
+        output : the name of the output.
         """
         if output != DESIRABILITY or not self.is_weighed:
             found = outcome.objectives.get(self.key(outcome, output))
@@ -305,7 +305,7 @@ class Goals:
         return self._weighed(outcome.objectives)
 
     def _weighed(self, values: Mapping[str, float]) -> float:
-        """The geometric mean of what ``values`` are worth."""
+        """The geometric mean of the desirabilities of ``values``."""
         goals = [(goal, values[name]) for name in self.aims if isinstance(goal := self.wanted[name], Desirability)]
         worths = [(goal.worth(value), goal.weight) for goal, value in goals]
         if min(worth for worth, _ in worths) <= 0.0:
@@ -335,7 +335,7 @@ class Goals:
 
         Parameters
         ----------
-        outcome : what was told.
+        outcome : the outcome that was told.
         """
         for output in self.outputs:
             if output.limits is not None:
@@ -349,7 +349,7 @@ class Goals:
 
         Parameters
         ----------
-        name : of the outcome or output.
+        name : the name of the outcome or output.
         """
         return units_of(self.wanted.get(name))
 
@@ -382,7 +382,7 @@ def checked_reference(reference: Any, goals: Goals) -> dict[str, float] | None:
         return None
     names = goals.objectives
     if len(names) < 2:
-        raise InvalidInput("a reference point needs several objectives; this study has one.")
+        raise InvalidInput("a reference point needs several objectives; this study has one. Leave out reference.")
     if not isinstance(reference, Mapping) or reference.keys() != set(names):
         raise InvalidInput(f"reference must have a number for each of {', '.join(names)}; got {shown(reference)}.")
     return {name: finite(reference[name], f"reference of {name}", LARGEST) for name in names}

@@ -15,7 +15,7 @@ _RULE = "1px solid rgba(128,128,128,.35)"
 _ACCENT = "#2f80c9"
 _QUIET = "rgba(128,128,128,.8)"
 _LONG = 40
-"""Characters from which on a text may take several lines."""
+"""The number of characters from which on a text may take several lines."""
 
 _WIDTH, _HEIGHT, _EDGE = 260, 72, 6
 
@@ -62,15 +62,15 @@ def convergence(values: Sequence[float | None], best: Sequence[float | None], un
 
     Parameters
     ----------
-    values : of each trial; None if there is none.
-    best : so far, at each trial; None before the first.
-    units : of the values.
+    values : the value of each trial; None if there is none.
+    best : the best value so far at each trial; None before the first.
+    units : the units of the values.
     """
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return ""
     across = _Scale(0.0, len(values) - 1.0, _EDGE, _WIDTH - _EDGE)
-    # A few far results must not flatten the line, which is what is looked at.
+    # A few outliers must not flatten the line.
     line = [value for value in best if value is not None]
     middle = sorted(known)[len(known) // 10 : len(known) - len(known) // 10]
     low, high = min(*line, *middle), max(*line, *middle)
@@ -92,8 +92,8 @@ def scatter(points: Sequence[tuple[float, float]], names: tuple[str, str], words
 
     Parameters
     ----------
-    points : to the right, and up.
-    names : of the two numbers.
+    points : pairs of numbers, to the right and up.
+    names : the names of the two numbers.
     words : a description of the picture, for screen readers.
     """
     if len(points) < 2:

@@ -1,4 +1,4 @@
-"""Laws of parameters: their columns, that values come back from them, and that what is no value is refused."""
+"""Laws of parameters: their columns, that values can be decoded from them, and that other values are refused."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def checked_values_are_plain_and_stay_as_they_are(parameter: Parameter) -> None:
         require(_is_same(again, value), f"{value!r} comes back from JSON as {again!r}.")
 
 
-@law("Raise InvalidInput, with the name of the parameter, for what is no value: believer.errors.InvalidInput.")
+@law("Raise believer.errors.InvalidInput, with the name of the parameter, for anything that is not a value.")
 def what_is_no_value_is_refused_by_name(parameter: Parameter) -> None:
     """An object, NaN and a nested list are values of no parameter."""
     for wrong in (object(), float("nan"), [[1.0]], {"p": 1.0}):

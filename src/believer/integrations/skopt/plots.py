@@ -1,4 +1,4 @@
-"""scikit-optimize's plots of results; they need matplotlib, draw with its pyplot, and return the axes, as there."""
+"""scikit-optimize's plots of results. As there, they need matplotlib, draw with its pyplot, and return the axes."""
 
 import warnings
 from itertools import product
@@ -21,7 +21,7 @@ except ImportError as missing:
 
 
 def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str = "linear", ax: Any = None) -> Any:
-    """The least value so far, after each call, and ``true_minimum`` as a line.
+    """Plot the least value so far after each call, and ``true_minimum`` as a line.
 
     Each of ``args`` is a result, a list of results, whose mean is drawn, or a pair of a label and either.
     """
@@ -29,7 +29,7 @@ def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str 
 
 
 def plot_regret(*args: Any, ax: Any = None, true_minimum: float | None = None, yscale: str = "linear") -> Any:
-    """The regret of all calls so far, summed up: from ``true_minimum``, by default the least value of all."""
+    """Plot the cumulative regret after each call, from ``true_minimum``, by default the least value of all."""
     return _curves(args, lambda y, least: np.cumsum(y - least), r"$\sum (f(x_i) - optimum)$", true_minimum, yscale, ax)
 
 
@@ -88,7 +88,9 @@ def _after(res: Any, n_calls: int) -> Any:
     behind = len(res.x_iters) - n_calls
     if behind >= len(res.models):
         first = len(res.x_iters) - len(res.models) + 1
-        raise InvalidInput(f"n_calls must be {first} at least, when there was a model first; got {n_calls}.")
+        raise InvalidInput(
+            f"n_calls must be at least {first}, the first call after which there is a model; got {n_calls}."
+        )
     kept = {"x_iters": res.x_iters[:n_calls], "func_vals": res.func_vals[:n_calls], "models": res.models[:-behind]}
     return OptimizeResult({**res, **kept})
 
