@@ -278,7 +278,7 @@ def test_a_batch_of_the_cost_that_the_error_names_is_found(prices: dict[str, flo
     optimizer = started(space)
     with pytest.raises(InvalidInput, match="cheapest") as raised:
         optimizer.ask(4, max_cost=1.0, cost=prices)
-    least = float(str(raised.value).split("which costs ")[1].split(";")[0])
+    least = float(str(raised.value).split("batch costs ")[1].split(";")[0])
     batch = optimizer.ask(4, max_cost=least, cost=prices)
     assert len(batch) == 4
     assert cost_of(batch, prices) <= least

@@ -393,7 +393,7 @@ def test_a_custom_part_that_is_replaced_need_not_be_passed(path: Path) -> None:
 
 @pytest.mark.parametrize("strategy", ["lp", "lp_lipschitz", "dpp", "fantasies"])
 def test_a_strategy_without_limits_is_refused_at_once_where_failures_are_learned(strategy: str, path: Path) -> None:
-    match = f'{strategy} chooses .*failures="learn".* Say failures="worst", or take one of .*kb.*qei'
+    match = f'{strategy} chooses .*failures="learn".* Pass failures="worst", or use one of .*kb.*qei'
     with pytest.raises(MissingCapability, match=match):
         Optimizer(X, strategy=strategy, failures="learn", journal=path)
     assert not path.exists()

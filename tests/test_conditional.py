@@ -262,22 +262,22 @@ def test_conditions_that_cannot_hold_are_refused(change: dict[str, Any], message
 def test_circles_clashes_and_rules_over_conditional_parameters_are_refused() -> None:
     with pytest.raises(InvalidInput, match="circle; got one among a, b"):
         bv.Space({"a": bv.Int(1, 3, when={"b": 1}), "b": bv.Int(1, 3, when={"a": 1})})
-    with pytest.raises(InvalidInput, match="'c' can never have a value: there is no point where a is 1 and b is 1"):
+    with pytest.raises(InvalidInput, match="that of 'c', a is 1 and b is 1, never does"):
         bv.Space({"a": bv.Int(1, 3), "b": bv.Int(1, 3, when={"a": 2}), "c": bv.Int(1, 3, when={"a": 1, "b": 1})})
     parts: dict[str, Any] = {"x": bv.Float(0, 1), "y": bv.Float(0, 1, when={"n": 2}), "n": bv.Int(1, 2)}
-    with pytest.raises(InvalidInput, match=r"sum_to.* 'y' has one only where n is 2"):
+    with pytest.raises(InvalidInput, match=r"sum_to.* 'y' has one only if n is 2"):
         bv.Space(parts, rules=[bv.sum_to(["x", "y"], 1.0)])
 
 
 @each(
     "params, message",
     [
-        ({"kernel": "linear", "C": 1.0, "gamma": 0.1}, "'gamma' has a value only where kernel is 'rbf' or 'poly'"),
+        ({"kernel": "linear", "C": 1.0, "gamma": 0.1}, "'gamma' has a value only if kernel is 'rbf' or 'poly'"),
         ({"kernel": "rbf", "C": 1.0}, "missing: gamma"),
         ({"kernel": "poly", "C": 1.0, "gamma": 0.1, "degree": 4}, "missing: shift"),
-        ({"kernel": "poly", "C": 1.0, "gamma": 0.1, "degree": 2, "shift": 0.1}, "'shift' has a value only where"),
+        ({"kernel": "poly", "C": 1.0, "gamma": 0.1, "degree": 2, "shift": 0.1}, "'shift' has a value only if"),
         ({"kernel": "rbf", "C": 1.0, "gamma": "2"}, "must be a finite number"),
-        ({"gamma": 0.1, "C": 1.0}, "'gamma' has a value only where"),
+        ({"gamma": 0.1, "C": 1.0}, "'gamma' has a value only if"),
     ],
 )
 def test_points_with_too_much_or_too_little_are_refused(params: dict[str, Any], message: str) -> None:

@@ -182,7 +182,7 @@ def test_a_partial_trial_can_be_abandoned_and_still_be_answered() -> None:
         (lambda o: o.amend(3), "have a value"),
         (lambda o: o.predict([{"x": 0.5, "y": 0.5}]), "outcome must be one of cost, yield, heat, purity.*; got None"),
         (lambda o: o.predict([{"x": 0.5, "y": 0.5}], "price"), "outcome must be one of .*; got 'price'"),
-        (lambda o: o.best, "of several objectives .cost, yield. there is no best result"),
+        (lambda o: o.best, "best needs a single objective; this study has cost, yield"),
         (lambda o: o.recommend(), "front"),
     ],
 )

@@ -183,7 +183,7 @@ def test_a_model_is_told_of_the_last_failures_and_provenance_says_so(monkeypatch
     told, alike = (models.ModelCache(settings).learned(history) for history in (every, last))
     X = np.random.default_rng(0).random((5, 2))
     np.testing.assert_array_equal(told.predict(X).mean, alike.predict(X).mean)
-    assert "; told of the last 4 of 9 failures" in propose(settings, every).batch[0].provenance
+    assert "; conditioned on the last 4 of 9 failures" in propose(settings, every).batch[0].provenance
     assert "failures" not in propose(settings, last).batch[0].provenance
 
 

@@ -234,7 +234,7 @@ def test_parameters_that_depend_on_others_come_and_go_with_what_was_used() -> No
         assert optimizer.trials[trial.id].params == other
         assert optimizer.trials[trial.id].suggested == trial.params
     assert {row["suggested.kernel"] for row in optimizer.records()} == {"rbf", "poly"}
-    with pytest.raises(InvalidInput, match="only where"):
+    with pytest.raises(InvalidInput, match="only if"):
         optimizer.amend(0, params={"kernel": "rbf", "gamma": 0.5, "degree": 2})
     optimizer.observe({"kernel": "rbf", "gamma": 1.5}, 0.5)
     assert_lawful(space, optimizer.ask(2).trials)

@@ -144,10 +144,10 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "strategy": (lambda o: o.ask(1, strategy="kbb"), InvalidInput, "one of cl_min, .* got 'kbb'"),
     "strategy list": (lambda o: o.ask(1, strategy=["kb"]), InvalidInput, "choose"),  # type: ignore[arg-type]
     "strategy class": (lambda o: o.ask(1, strategy=PseudoObservations), InvalidInput, "strategy"),  # type: ignore[arg-type]
-    "fixed name": (lambda o: o.ask(1, fixed={"dept": 1}), InvalidInput, "got 'dept'"),
+    "fixed name": (lambda o: o.ask(1, fixed={"dept": 1}), InvalidInput, "fixed must name .* got 'dept'"),
     "fixed value": (lambda o: o.ask(1, fixed={"depth": 9}), InvalidInput, r"\[1, 8\]; got 9 for 'depth'"),
     "fixed choice": (lambda o: o.ask(1, fixed={"kernel": "RBF"}), InvalidInput, "got 'RBF' for 'kernel'"),
-    "fixed text": (lambda o: o.ask(1, fixed="depth"), InvalidInput, "mapping"),  # type: ignore[arg-type]
+    "fixed text": (lambda o: o.ask(1, fixed="depth"), InvalidInput, "fixed must be a mapping"),  # type: ignore[arg-type]
     "distinct": (lambda o: o.ask(1, distinct="no"), InvalidInput, "distinct"),  # type: ignore[arg-type]
     "tell unknown": (lambda o: o.tell(99, 1.0), TrialError, "no trial 99; ids run from 0 to 6"),
     "tell negative": (lambda o: o.tell(-1, 1.0), TrialError, "no trial -1"),

@@ -405,7 +405,7 @@ def test_two_bounds_that_leave_one_value_are_an_equation() -> None:
         (lambda: bv.linear({"a": 1}), "at_most=, at_least= or equals="),
         (lambda: bv.linear({"a": 0}, at_most=1), "zero"),
         (lambda: bv.linear({"a": "1"}, at_most=1), "coefficient of 'a'"),  # type: ignore[dict-item]
-        (lambda: bv.linear({"a": 1}, at_most=1, equals=1), "excludes"),
+        (lambda: bv.linear({"a": 1}, at_most=1, equals=1), "either equals or bounds"),
         (lambda: bv.linear({"a": 1}, at_most=0, at_least=1), "must not be above"),
         (lambda: bv.linear(["a"], at_most=1), "mapping"),  # type: ignore[arg-type]
         (lambda: bv.max_parts(["a", "b"], 0), "1 or more"),

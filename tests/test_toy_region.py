@@ -132,7 +132,7 @@ def test_both_are_what_a_space_asks_for() -> None:
         bv.Space({"angle": Angle})  # type: ignore[dict-item]
     with pytest.raises(InvalidInput, match="within must be a function of the box"):
         bv.Space({"angle": Angle()}, within=Disc())  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="exclude each other"):
+    with pytest.raises(InvalidInput, match="either a constraint or within"):
         bv.Space({"angle": Angle()}, lambda params: True, within=disc)
 
 

@@ -7,7 +7,7 @@
 >>> for trial in batch:
 ...     opt.tell(trial, (trial.params["x"] - 1) ** 2 + trial.params["y"])
 
-Authors of surrogates, acquisitions and strategies find what they need in :mod:`believer.plugins`.
+Authors of surrogates, acquisition functions and strategies find what they need in :mod:`believer.plugins`.
 """
 
 from importlib import import_module

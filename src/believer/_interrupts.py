@@ -1,4 +1,4 @@
-"""Ctrl-C held back while it would be lost, or would leave something half done."""
+"""Delay Ctrl-C while it would be lost, or would leave something half done."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def loader(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of ``package``; ``where`` has the module of the package that each name is in."""
+    """The ``__getattr__`` of ``package``; ``where`` maps each name to the module of the package that defines it."""
 
     def load(name: str) -> Any:
         if name not in where:
@@ -19,5 +19,5 @@ def loader(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
 
 
 def above(module: str, name: str) -> Any:
-    """The attribute ``name`` of a module of a higher level, imported when it is used."""
+    """The attribute ``name`` of a module of a higher level, which is imported when this is called."""
     return getattr(import_module(module), name)

@@ -54,10 +54,10 @@ IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 
 LARGEST = 1e100
-"""Settings in the units of y, and y itself, are no larger: their squares must be numbers too."""
+"""The largest absolute value of y, and of settings in its units: the squares must be finite, too."""
 
 MAX_SEED = 2**1024 - 1
-"""The largest seed, with as many bits as a generator uses."""
+"""The largest seed."""
 
 _SHOWN, _LISTED = 200, 32
 
@@ -65,11 +65,12 @@ SAME_POINT = 1e-6
 """Two encoded points closer than this in every coordinate are the same experiment."""
 
 _MANY, _AT_ONCE = 4096, 1 << 20
-"""Points beyond which others are compared with column by column, so many pairs at once."""
+"""If there are more than ``_MANY`` points to compare with, they are compared column by column, ``_AT_ONCE`` pairs at
+once."""
 
 
 def frozen(a: npt.ArrayLike) -> Array:
-    """A read-only float64 array with the values of ``a`` (a copy only where ``a`` is writable or of another type)."""
+    """A read-only float64 array with the values of ``a`` (a copy only if ``a`` is writable or of another type)."""
     out = np.asarray(a, dtype=np.float64)
     if out.flags.writeable:
         out = out.copy()
@@ -78,7 +79,7 @@ def frozen(a: npt.ArrayLike) -> Array:
 
 
 def read_only(a: Array) -> Array:
-    """``a`` itself, made read-only: for an array that was just made and that nobody else writes to."""
+    """Make ``a`` itself read-only and return it: for an array that was just made and that nothing else writes to."""
     a.flags.writeable = False
     return a
 
@@ -90,11 +91,11 @@ def no_rows(d: int) -> Array:
 
 
 packed: Callable[[Array], Array] = partial(np.ascontiguousarray, dtype=np.float64)
-"""The array as compiled code reads it: float64, row after row in memory (a copy only where it is not so already)."""
+"""The array as compiled code reads it: float64, row after row in memory (a copy only if it is not so already)."""
 
 
 def as_points(X: Any, dim: int | None = None, name: str = "X") -> Array:
-    """``X`` as a finite (n, d) float array; a clear error otherwise."""
+    """Return ``X`` as a finite (n, d) float array; raise InvalidInput if it is not one."""
     try:
         points = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -109,7 +110,7 @@ def as_points(X: Any, dim: int | None = None, name: str = "X") -> Array:
 
 
 def as_values(y: Any, n: int | None = None, name: str = "y") -> Array:
-    """``y`` as a finite (n,) float array; a clear error otherwise."""
+    """Return ``y`` as a finite (n,) float array; raise InvalidInput if it is not one."""
     try:
         values = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -124,7 +125,7 @@ def as_values(y: Any, n: int | None = None, name: str = "y") -> Array:
 
 
 def whole(value: Any, name: str, least: int, most: int | None = None) -> int:
-    """``value`` as an int from ``least`` to ``most``; a clear error otherwise."""
+    """Return ``value`` as an int from ``least`` to ``most``; raise InvalidInput if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidInput(f"{name} must be a whole number, {least} or more; got {shown(value)}.")
     if most is not None and value > most:
@@ -133,7 +134,8 @@ def whole(value: Any, name: str, least: int, most: int | None = None) -> int:
 
 
 def finite(value: Any, name: str, most: float | None = None) -> float:
-    """``value`` as a finite float, of a size of at most ``most``; a clear error otherwise."""
+    """Return ``value`` as a finite float with an absolute value of at most ``most``; raise InvalidInput if it is not
+    one."""
     number = np.nan
     if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
         with suppress(OverflowError):  # an int that is larger than any float
@@ -146,7 +148,8 @@ def finite(value: Any, name: str, most: float | None = None) -> float:
 
 
 def above_zero(value: Any, name: str, least: float, most: float, what: str = "above zero") -> float:
-    """``value`` as a float above zero, from ``least`` to ``most``; else an error that asks for ``what``."""
+    """Return ``value`` as a float above zero, from ``least`` to ``most``; otherwise raise InvalidInput that asks for
+    ``what``."""
     number = finite(value, name)
     if number <= 0.0:
         raise InvalidInput(f"{name} must be {what}; got {shown(value)}.")
@@ -156,7 +159,7 @@ def above_zero(value: Any, name: str, least: float, most: float, what: str = "ab
 
 
 def shares(values: Any, name: str, most: int) -> tuple[float, ...]:
-    """``values`` as a tuple of up to ``most`` numbers in [0, 1]; a clear error otherwise."""
+    """Return ``values`` as a tuple of up to ``most`` numbers in [0, 1]; raise InvalidInput if they are not."""
     if not isinstance(values, tuple | list) or len(values) > most:
         raise InvalidInput(f"{name} must be a tuple of {most} numbers at most; got {shown(values)}.")
     for value in values:
@@ -171,15 +174,15 @@ def is_number(value: Any) -> bool:
 
 
 def checked_seed(seed: Any) -> int | None:
-    """``seed`` as an int of up to 128 bits, or None; a clear error otherwise."""
+    """Return ``seed`` as an int from 0 to ``MAX_SEED``, or None; raise InvalidInput if it is neither."""
     return None if seed is None else whole(seed, "seed", 0, MAX_SEED)
 
 
 def shown(value: Any) -> str:
-    """``value`` as an error shows it: its repr, cut where it is long, or its type where it has none."""
+    """``value`` as error messages show it: its repr, cut if it is long, or its type if it has no repr."""
     try:
         text = repr(value)
-    except Exception:  # an int of too many digits, a list in a list in a list ...; and repr may be anyone's code
+    except Exception:  # an int of too many digits, a deeply nested list; and the repr may be a user's code
         return f"a {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
@@ -194,7 +197,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def rounded(value: float, digits: int) -> str:
-    """A number with so many digits that count, and without an exponent below a million: "140", "0.0031"."""
+    """A number with that many significant digits, and without an exponent below a million: "140", "0.0031"."""
     text = f"{value:.{digits}g}"
     return f"{float(text):.0f}" if "e+" in text and abs(value) < 1e6 else text
 
@@ -202,7 +205,8 @@ def rounded(value: float, digits: int) -> str:
 def near_any(X: Array, others: Array, tolerance: float | Array = SAME_POINT) -> BoolArray:
     """A mask (m,) of the rows of ``X`` (m, d) that are the same point as a row of ``others`` (k, d).  O(m k d).
 
-    The same: no coordinate differs by more than the ``tolerance``, one for all columns or one for each (d,).
+    Two points are the same if no coordinate differs by more than ``tolerance``: one number, or one for each column
+    (d,).
     """
     if len(others) == 0 or len(X) == 0:
         return np.zeros(len(X), dtype=bool)
@@ -210,7 +214,7 @@ def near_any(X: Array, others: Array, tolerance: float | Array = SAME_POINT) -> 
     if len(others) > _MANY:
         within = np.broadcast_to(tolerance, X.shape[1])
         for start in range(0, len(X), rows := max(1, _AT_ONCE // len(others))):
-            # Pairs that one column leaves over are few as a rule, and only they are looked at in the next.
+            # Few pairs usually agree in one column, and only these are compared in the next.
             part = X[start : start + rows]
             pairs = np.nonzero(np.abs(part[:, None, 0] - others[None, :, 0]) <= within[0])
             for column in range(1, X.shape[1]):

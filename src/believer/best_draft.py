@@ -1,10 +1,12 @@
-"""A batch that keeps rules of its own: values that it may share are tried, and the best batch is taken.
+"""A batch under rules on the whole batch: several batches that keep the rules are made, and the best is taken.
 
-The strategy is asked for a few points without the rules first. Their values are the candidates: the strategy is asked
-for a whole batch under each, and the batch with the largest expected gain is handed out.
+If parameters share values, the strategy is first asked for a few points without the rules. The values of these points
+are the candidates: the strategy is asked for a whole batch under each, and the batch with the largest expected gain is
+handed out.
 
-A batch that costs too much is chosen again in two ways: with the same limit for each point, and point by point, where
-each may cost what is left when the cheapest points are kept for those to come. The one that gains more is taken.
+A batch that costs too much is chosen again in two ways: with the same cost limit for each point, and point by point,
+with a limit that leaves enough for the cheapest points in the remaining places. The batch with the larger expected gain
+is taken.
 """
 
 from __future__ import annotations
@@ -27,19 +29,19 @@ from believer.study.batch_rules import BatchRules, Values
 from believer.study.trials import Trial
 
 TRIED = 4
-"""Sets of values that a batch is chosen under."""
+"""The number of sets of shared values under which a batch is chosen."""
 
 _MOST_LISTED = 256
-"""Sets of values that are looked through where all that were tried leave too few points."""
+"""The number of further sets that are tried if all of these leave too few points."""
 
 
 class TooDear(Exception):
-    """Even the cheapest batch costs more than it may; users get an InvalidInput.
+    """Even the cheapest batch costs more than allowed. Users get an InvalidInput.
 
     Parameters
     ----------
     message : the rule, what came, what to do.
-    least : what that costs.
+    least : the cost of the cheapest batch.
     """
 
     def __init__(self, message: str, least: float) -> None:
@@ -65,8 +67,9 @@ def best_draft(
 ) -> D:
     """The batch of ``q`` points with the largest expected gain of those that were tried.
 
-    Points that are ``queued`` come first, and keep the rules. ``drafted`` chooses a batch of so many points, in which
-    parameters have one of the values given, for a share of what it may cost.
+    The points ``queued``, which the user has enqueued and which keep the rules, come first.
+    ``drafted(values, q, share)`` chooses a batch of q points in which the shared parameters have the given values, and
+    which costs at most this share of the limit.
     """
     if not rules.shared:
         return drafted({}, q, 1.0)
@@ -106,7 +109,7 @@ def best_draft(
 
 
 def _chosen(rules: BatchRules, queued: list[dict[str, Any]], free: Draft, most: int) -> list[Values]:
-    """The sets of values that the points of a free draft have, ``most`` points at a time."""
+    """The sets of values of the points of a draft without rules, ``most`` points at a time."""
     chosen, found = [trial.params for trial in free.trials[len(queued) :]], list[Values]()
     for some in combinations(chosen, min(most, len(chosen))):
         values = rules.values([*queued, *some])
@@ -116,7 +119,7 @@ def _chosen(rules: BatchRules, queued: list[dict[str, Any]], free: Draft, most: 
 
 
 def _listed(rules: BatchRules, space: Space, queued: list[dict[str, Any]]) -> Iterator[Values]:
-    """Sets of values that the shared parameters may have; none where there are infinitely many."""
+    """Sets of values that the shared parameters may have; none if there are infinitely many."""
     used, sets = rules.values(queued), []
     for name, count in rules.shared.items():
         parameter = space.parameters[name]
@@ -135,11 +138,11 @@ class Limited:
 
     Parameters
     ----------
-    rules : say what a point costs.
-    space : of the study.
+    rules : the rules, which give the cost of a point.
+    space : the space of the study.
     region : where points may lie.
     avoid : points (k, d) that are taken.
-    rng : draws points among which the cheapest are found.
+    rng : draws the points from which the cheapest are taken.
     """
 
     def __init__(self, rules: BatchRules, space: Space, region: Region, avoid: Array, rng: np.random.Generator) -> None:
@@ -162,12 +165,12 @@ class Limited:
         return float(self._costs[:count].sum()) if count <= len(self._costs) else float("inf")
 
     def drop(self, x: Array) -> None:
-        """Take a point (d,) that was handed out from those that are left."""
+        """Remove a point (d,) that was handed out from those that are left."""
         left = ~self.region.among(self._points, x[None, :])
         self._points, self._costs = self._points[left], self._costs[left]
 
     def up_to(self, limit: float) -> Region:
-        """The points that cost no more than ``limit``; the cheapest do."""
+        """The region of points that cost at most ``limit``, to rounding."""
         cheapest = float(self._costs[0]) if len(self._costs) else -math.inf
         most = max(limit - 1e-9 * max(abs(limit), 1.0), min(limit, cheapest))
 
@@ -178,7 +181,7 @@ class Limited:
         return Within(self.region, keeps, known if len(known) else self._points[:1])
 
     def _cheap(self, rng: np.random.Generator) -> Array:
-        """Points (m, d), the cheapest that are found among them: all of a small region."""
+        """Points (m, d) that include the cheapest ones that were found; all points of a small region."""
         region = self.region
         if region.size is not None and region.size <= ENUMERATE_UP_TO:
             return region.points()
@@ -190,7 +193,8 @@ class Limited:
 
 
 _DRAWN, _KNOWN, _WIDTHS = 256, 16, (0.3, 0.1, 0.03, 0.01)
-"""Points among which the cheapest are looked for, those that are begun from, and steps from these."""
+"""The numbers of points among which the cheapest are sought, of those from which the search goes on, and of its
+steps."""
 
 
 def cheaper_draft(
@@ -201,21 +205,21 @@ def cheaper_draft(
     anew: Callable[[str], D],
     filled: Callable[[D, int, Region], D],
 ) -> D:
-    """A batch of ``q`` points that costs no more than it may, where the one that the strategy would choose does.
+    """A batch of ``q`` points within the cost limit, for an ask whose usual batch would exceed it.
 
-    Raises TooDear if even the cheapest points that were found cost more. Points that are ``queued`` come first.
-    ``anew`` begins a draft, with a note for its provenance; ``filled`` goes on with it up to so many points, the new
-    ones in a region.
+    Raises TooDear if even the cheapest points that were found cost more. The points ``queued``, which the user has
+    enqueued, come first. ``anew(note)`` begins a draft; the note goes into its provenance.
+    ``filled(draft, count, region)`` extends a draft to that many points, with the new ones in the region.
     """
     assert rules.max_cost is not None
     spent, drafts = sum(rules.cost_of(params) for params in queued), list[D]()
     count = q - len(queued)
     least = spent + limited.reserve(count)
     if least > rules.max_cost:
-        found = "which so many new points were not found for" if least == math.inf else f"which costs {_enough(least)}"
+        found = "fewer new points were found" if least == math.inf else f"the cheapest batch costs {_enough(least)}"
         raise TooDear(
-            f"max_cost={rules.max_cost:.6g} is less than the cheapest batch of {q} point(s) needs, {found}; "
-            "ask for fewer points, or allow a higher cost.",
+            f"a batch of {q} point(s) must cost at most max_cost={rules.max_cost:.6g}, and {found}; ask for fewer "
+            "points, or allow a higher cost.",
             least,
         )
     with suppress(SpaceExhausted):

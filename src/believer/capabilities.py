@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _DECLARED: dict[int, dict[Any, bool | None]] = {}
-"""The answers for each class that lives, by its identity: a weak dictionary takes ten times as long to ask."""
+"""The answers for each living class, by its identity: a lookup in a weak dictionary takes ten times as long."""
 
 
 def has(value: object, capability: type[T]) -> TypeIs[T]:
     """Whether ``value`` has every method and attribute of ``capability``, a runtime protocol.
 
-    The answer for a class is kept: before Python 3.12 an ``isinstance`` on a protocol takes microseconds each time.
+    The answer for a class is cached: before Python 3.12 an ``isinstance`` on a protocol takes microseconds each time.
     """
     known = _DECLARED.get(id(type(value)))
     if known is None:
@@ -30,18 +30,18 @@ def has(value: object, capability: type[T]) -> TypeIs[T]:
 
 
 def _of(cls: type) -> dict[Any, bool | None]:
-    """The answers for a class, forgotten with it."""
+    """The answers for a class; they are deleted together with it."""
     finalize(cls, _DECLARED.pop, id(cls), None).atexit = False
     return _DECLARED.setdefault(id(cls), {})
 
 
 def _declares(cls: type, capability: type) -> bool:
-    """Whether the class itself has all of it; an instance may have more."""
+    """Whether the class itself has every method and attribute; an instance may have more."""
     names = [name for part in capability.__mro__ if getattr(part, "_is_protocol", False) for name in vars(part)]
     return all(getattr(cls, name, None) is not None for name in names if not name.startswith("_"))
 
 
 def _is_fixed(cls: type) -> bool:
-    """Whether no instance has more than the class: none has a dict, and what is missing is not made up."""
+    """Whether no instance can have more attributes than the class: there is no ``__dict__`` and no ``__getattr__``."""
     made_up = {"__getattr__", "__getattribute__"}
     return cls.__dictoffset__ == 0 and all(made_up.isdisjoint(vars(base)) for base in cls.__mro__[:-1])

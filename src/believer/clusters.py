@@ -1,4 +1,5 @@
-"""Clusters as workers: which door opens one that was given to ``minimize``, and a time limit on its machines."""
+"""Clusters as workers: find the integration for a cluster that was passed to ``minimize``, and limit the time of a
+call."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class TimeLimited(Protocol):
 
 
 def opened(workers: Executor | Any) -> AbstractContextManager[Executor]:
-    """An executor as it is; a Dask client or cluster, or the address of a Dask or Ray cluster, as one.
+    """Return an executor unchanged, and a Dask client or cluster, or the address of a Dask or Ray cluster, as an
+    executor.
 
     A cluster or client that was given stays open. Raises ``InvalidInput`` for anything else.
     """
@@ -57,10 +59,11 @@ def opened(workers: Executor | Any) -> AbstractContextManager[Executor]:
 
 
 def run_within(timeout: float | None, dumped: bytes) -> Any:
-    """Run a pickled call on a machine of a cluster, in a process that is ended together with all that it has started.
+    """Run a pickled call on a machine of a cluster, in a process that is ended together with all processes that it
+    starts.
 
-    ``TookTooLong`` and ``WorkerDied`` are returned, as what is raised looks like a fault in the logs of a cluster. The
-    process is kept for the next call of this thread, and ends with this process.
+    ``TookTooLong`` and ``WorkerDied`` are returned, because a raised exception would look like a fault in the logs of
+    the cluster. The process is kept for the next call of this thread, and ends with this process.
     """
     if getattr(_own, "workers", None) is None:
         _own.workers = Workers(1)

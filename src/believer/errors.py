@@ -44,7 +44,7 @@ class BelieverError(Exception):
     """The base class of every exception that this library raises on purpose."""
 
     def __str__(self) -> str:
-        """The message alone; what else an error carries comes after it."""
+        """The message alone, without the other arguments of the error."""
         return str(self.args[0]) if self.args else ""
 
 
@@ -58,7 +58,7 @@ class OtherSettings(InvalidInput):
     Parameters
     ----------
     message : the rule, what came, what to do.
-    lines : what differs, a sentence each.
+    lines : the differences, one sentence each.
     """
 
     def __init__(self, message: str, lines: tuple[str, ...] = ()) -> None:
@@ -77,7 +77,7 @@ class MissingExtra(BelieverError, ImportError):
     ----------
     package : the package that is missing.
     extra : the extra that installs it.
-    of : the distribution that has the extra.
+    of : the distribution that provides the extra.
     then : a further command that is needed after the extra; "" if there is none.
     """
 

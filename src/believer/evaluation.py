@@ -1,4 +1,4 @@
-"""Evaluations under way: a function called by an executor that may fail, break, hang or be interrupted meanwhile."""
+"""Running evaluations: an executor calls a function, and may fail, break, hang or be interrupted meanwhile."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from believer.workers import LOOK_UP, error_text
 Function = Callable[[dict[str, Any]], Value]
 
 _LAST_WORDS = 5.0
-"""Seconds in which an executor that broke has to say so of everything that it was given."""
+"""The seconds within which a broken executor must have failed every call that it was given."""
 
 _INTERRUPT = 0.2
-"""Seconds in which a Ctrl-C that ended an evaluation in a worker has reached this process too, if it was for both."""
+"""The seconds after which a Ctrl-C that ended an evaluation in a worker must have reached this process, if it was for
+both."""
 
 
 class _Here:
@@ -34,7 +35,7 @@ class _Here:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed evaluation; ``kind`` is the name of the exception, empty for a value that is not a number."""
+    """A failed evaluation. ``kind`` is the name of the exception; it is empty if the value was not a number."""
 
     text: str
     kind: str = ""
@@ -49,14 +50,14 @@ class Answer:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether the worker was told to stop: by a Ctrl-C that was meant for this process, perhaps."""
+        """Whether an interrupt stopped the worker, perhaps a Ctrl-C that was meant for this process."""
         return isinstance(self.outcome, Failure) and self.outcome.kind == KeyboardInterrupt.__name__
 
 
 def evaluate(f: Function, params: dict[str, Any], is_here: _Here | bool, by_name: bool = False) -> Answer:
-    """Call ``f`` and return its value or its failure; this runs in the worker, so that any exception can travel.
+    """Call ``f`` and return its value or its failure. This runs in the worker, so that any exception can be sent back.
 
-    ``by_name``: outcomes are declared, and a dict of numbers is welcome.
+    ``by_name``: whether outcomes are declared, so that a dict of numbers is allowed.
     """
     began = time.perf_counter()
     found: Outcome | Failure
@@ -74,7 +75,7 @@ def evaluate(f: Function, params: dict[str, Any], is_here: _Here | bool, by_name
 
 
 class OutOfTime(Exception):
-    """It is time to stop, whatever is under way or was not begun; a run does not ask twice."""
+    """The time limit is reached: the run stops, whatever is still running or was not started."""
 
 
 @dataclass(slots=True, eq=False)
@@ -84,11 +85,11 @@ class UnderWay:
     Parameters
     ----------
     f : the function.
-    executor : who calls it.
-    tell : called with every trial that has an answer.
-    timeout : seconds that an evaluation may take, where the executor can be held to it.
+    executor : the executor that calls it.
+    tell : a function that is called with every trial that has an answer.
+    timeout : the seconds that an evaluation may take, if the executor can enforce a limit.
     began, limit : when the run began, by the monotonic clock, and for how many seconds it starts evaluations.
-    by_name : whether outcomes are declared, and a dict of numbers is welcome.
+    by_name : whether outcomes are declared, so that a dict of numbers is allowed.
     """
 
     f: Function
@@ -105,7 +106,7 @@ class UnderWay:
         return len(self.running)
 
     def submit(self, trial: Trial) -> None:
-        """Have it evaluated; ``EvaluationError`` if the executor takes no more work."""
+        """Submit a trial for evaluation. Raises ``EvaluationError`` if the executor takes no more work."""
         executor = self.executor
         submit = executor.submit
         if self.timeout is not None and isinstance(executor, TimeLimited):
@@ -131,10 +132,10 @@ class UnderWay:
             self.collect()
 
     def collect(self) -> list[Trial]:
-        """Wait for answers and tell all that are there; the trials that have one now.
+        """Wait for answers, tell all that have arrived, and return their trials.
 
-        Raises ``OutOfTime`` if there is none in the time that is left, ``EvaluationError`` if the executor cannot do
-        its work, and what interrupted a thread of this process.
+        Raises ``OutOfTime`` if none arrives in the time that is left, ``EvaluationError`` if the executor fails, and
+        any interrupt that ended a thread of this process.
         """
         collected: list[Trial] = []
         for future in sorted(self._done(), key=lambda item: self.running[item].id):
@@ -150,7 +151,8 @@ class UnderWay:
         return collected
 
     def tell_the_rest(self) -> None:
-        """Tell the results that a run ends with; evaluations that an interrupt may have ended stay pending."""
+        """Tell the results that have arrived at the end of a run; evaluations that an interrupt may have ended stay
+        pending."""
         for future, trial in self.running.items():
             if not future.done() or future.cancelled():
                 continue
@@ -162,12 +164,12 @@ class UnderWay:
                         self.tell(trial, answer)
 
     def cancel(self) -> None:
-        """Start none that has not begun."""
+        """Cancel every evaluation that has not begun."""
         for future in [future for future in self.running if future.cancel()]:
             del self.running[future]
 
     def _done(self) -> set[Future[Answer]]:
-        """Futures that have ended, one at least."""
+        """Wait until at least one future has ended, and return those that have."""
         while True:
             if time.monotonic() >= self.began + self.limit:
                 self.cancel()
@@ -180,11 +182,11 @@ class UnderWay:
 
     @property
     def _last(self) -> float:
-        """When to leave what is under way."""
+        """The time at which to stop waiting for the running evaluations."""
         return self.began + self.limit + (self.longest or self.limit)
 
     def _broken(self, error: BrokenExecutor) -> EvaluationError:
-        """Tell that every trial failed that was under way in an executor that broke."""
+        """Tell that every trial has failed that was running in an executor that broke."""
         time.sleep(_INTERRUPT)
         wait(self.running, _LAST_WORDS)
         done = {future: trial for future, trial in self.running.items() if future.done() and not future.cancelled()}
@@ -202,7 +204,8 @@ class UnderWay:
 
 
 def _answer(future: Future[Answer]) -> Answer:
-    """The answer of a worker; an interrupt of a thread here, a broken executor and ``EvaluationError`` are raised."""
+    """The answer of a worker. An interrupt of a thread of this process, a broken executor and ``EvaluationError`` are
+    raised."""
     try:
         answer = future.result()
         if not isinstance(answer, Answer):

@@ -65,12 +65,13 @@ def minimize(
         failed one, and the run goes on. An interrupt or ``sys.exit`` in this process ends the run. So does
         ``EvaluationError``, which is raised if the first ``n_init`` evaluations (at least two) all fail with the same
         exception and the study has no result yet.
-    space : where to search.
+    space : the space to search.
     budget : the number of evaluations.
     workers : the number of worker processes (in a script, keep the call under ``if __name__ == "__main__"``). If a
-        worker dies, its trial has failed and the run goes on. Or any ``concurrent.futures.Executor``; if that breaks,
-        the trials under way have failed and the run ends with ``EvaluationError``. Or a Dask client or cluster, or the
-        address of a cluster, "tcp://host:8786", "ray://host:10001" or "ray". None evaluates in this process.
+        worker dies, its trial has failed and the run goes on. It may also be any ``concurrent.futures.Executor``; if
+        that breaks, the running trials have failed and the run ends with ``EvaluationError``. It may also be a Dask
+        client or cluster, or the address of a cluster, "tcp://host:8786", "ray://host:10001" or "ray". With None, the
+        function is evaluated in this process.
     q : the number of evaluations that run together. By default the number of workers, or 1 without workers. It must be
         given for an executor that does not say how many workers it has.
     mode : "async" hands a worker the next point as soon as it is free; "batch" waits for all q results before it asks
@@ -168,7 +169,7 @@ def minimize(
 
 
 def _together(workers: int | Executor | None, q: int | None) -> int:
-    """How many evaluations run together; InvalidInput if nobody says."""
+    """The number of evaluations that run together; InvalidInput if it is not given and cannot be inferred."""
     if q is not None:
         return whole(q, "q", 1)
     if workers is None or isinstance(workers, int):
@@ -182,9 +183,9 @@ def _together(workers: int | Executor | None, q: int | None) -> int:
 
 
 def _not_counted(optimizer: Optimizer) -> list[dict[str, Any]]:
-    """Rows of the answers that are no evaluations of the budget: known in full before, or outside of the space.
+    """Answers that do not count towards the budget: those known in full before the run, and those outside the space.
 
-    What is missing of one that is known in part was evaluated, or is yet to be.
+    An answer that was known in part counts, because the rest was evaluated or will be.
     """
     evaluated = {event.id for event in optimizer.events if isinstance(event, Told | Failed)}
     known = {event.id for event in optimizer.events if isinstance(event, Observed)} - evaluated
@@ -193,7 +194,8 @@ def _not_counted(optimizer: Optimizer) -> list[dict[str, Any]]:
 
 
 def _waiting(optimizer: Optimizer) -> list[Trial]:
-    """Pending trials of a journal that are still to be evaluated: not those that the space of now does not allow."""
+    """Pending trials of a journal that are still to be evaluated; those that the present space does not allow are left
+    out."""
     outside = {trial.id for trial in optimizer.outside}
     return [t for t in optimizer.pending if t.id not in outside and optimizer.space.allows(t.params)]
 
@@ -231,7 +233,7 @@ def _refuse_unknown(settings: StudySettings, points: list[Mapping[str, Any]], va
 
 
 def _begin(optimizer: Optimizer, points: list[dict[str, Any]], values: list[Value] | None) -> None:
-    """Points of the user's own, to be evaluated first, or as results; those that the study has already are left out."""
+    """Add the user's points, to be evaluated first or as results; those that the study has already are left out."""
     there = [*(trial.params for trial in optimizer.trials), *optimizer.queued]
     for place, params in enumerate(points):
         same = next((i for i, one in enumerate(there) if same_params(one, params)), None)
@@ -260,7 +262,8 @@ def _checked(workers: Any, timeout: float | None) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Aside:
-    """Trials of a study that are no part of the budget: answers that do not count, and pending points left alone."""
+    """Trials of a study that do not count towards the budget: some answers, and pending points that are not
+    evaluated."""
 
     answered: int
     pending: int
@@ -268,9 +271,9 @@ class _Aside:
 
 @dataclass(slots=True, eq=False)
 class _Run:
-    """One call of minimize: what it was called with, what is under way, and what came of it.
+    """The state of one call of minimize: its arguments, the running evaluations, and the results.
 
-    Trials in ``waiting`` are evaluated first; ``budget`` has those ``aside`` added to it.
+    Trials in ``waiting`` are evaluated first. ``budget`` includes the trials in ``aside``.
     """
 
     f: Function
@@ -291,7 +294,8 @@ class _Run:
     failures: list[Failure] = field(default_factory=list)
 
     def until_done(self, mode: str) -> str:
-        """The reason why it stopped. However it ends, what was finished by then is told, and our processes are gone."""
+        """Run, and return the reason why it stopped. However it ends, all finished results are told and its processes
+        are ended."""
         if self.workers is None:
             with suppress(OutOfTime):
                 return self._in_batches(self._inline)
@@ -371,7 +375,8 @@ class _Run:
         return "stop" if self.stop(self.optimizer) else ""
 
     def _all_failed_alike(self) -> bool:
-        """Whether the function itself is wrong: enough of this run's evaluations failed alike, and none succeeded."""
+        """Whether the function itself seems to be wrong: enough evaluations of this run failed in the same way, and
+        none succeeded."""
         kinds = {failure.kind for failure in self.failures}
         enough = len(self.failures) >= max(2, self.optimizer.settings.n_init)
         return enough and len(kinds) == 1 and "" not in kinds and not self.optimizer.counts.done
@@ -379,11 +384,11 @@ class _Run:
     def _error_of_all(self) -> EvaluationError:
         return EvaluationError(
             f"the first {len(self.failures)} evaluations of this run failed in the same way, and none succeeded: "
-            f"{self.failures[0].text.rstrip('.')}. Fix the function and run again; a journal is taken up where it ends."
+            f"{self.failures[0].text.rstrip('.')}. Fix the function and run again; a run with a journal goes on."
         )
 
     def _ask(self, q: int) -> Batch | None:
-        """A batch; a smaller one when a finite space has fewer points left; None when it has none any more."""
+        """A batch; a smaller one if a finite space has fewer points left, and None if it has none."""
         try:
             return self.optimizer.ask(q, shared=self.shared)
         except SpaceExhausted as error:
@@ -394,7 +399,7 @@ class _Run:
             return None
 
     def _inline(self, trials: list[Trial]) -> None:
-        """Evaluate trials in this process, one after the other; none is started once it is time to stop."""
+        """Evaluate trials in this process, one after the other; none is started after the time limit."""
         for i, trial in enumerate(trials):
             if i and self._all_failed_alike():
                 return
@@ -418,16 +423,18 @@ class _Run:
         self._show()
 
     def _new(self, trial: Trial, outcome: Outcome) -> Outcome:
-        """The part of ``outcome`` that was not told yet; a trial from a journal may have a part of its result."""
+        """The part of ``outcome`` that was not told yet; a trial from a journal may have a part of its result
+        already."""
         known = self.optimizer.outcome(trial.id)
         return outcome if known is None else outcome.without(known.names)
 
     def _missing(self, trial: Trial) -> tuple[str, ...]:
-        """Declared outcomes of a trial that were not told."""
+        """The declared outcomes of a trial that were not told yet."""
         return self.optimizer.settings.goals.missing(self.optimizer.outcome(trial.id))
 
     def _call_back(self, batch: Batch | None) -> None:
-        """The user's callback, free to print; trials taken up from a journal are no batch of this run."""
+        """Call the user's callback, which may print. Trials that were pending in the journal are not a batch of this
+        run."""
         if batch is None or self.callback is None:
             return
         pending = {trial.id for trial in self.optimizer.pending}

@@ -1,12 +1,11 @@
-"""The optimizer, with ask and tell: the one object that changes, by events that are durable before a call returns.
+"""The optimizer, with ask and tell. Its state changes only by events, which are on disk before a call returns.
 
 Every call first checks its input, then writes one event to the journal, then folds the event into the ledger.
 :func:`~believer.propose.propose` decides which points an ask hands out. Loading folds the same events again, so a
 loaded optimizer equals the one that was saved. Calls from several threads run one after the other. If an exception ends
 a call half-way, the next call repairs what it left, so that file and memory always agree.
 
-The file is long because it is one class: every method takes the same lock, and most lines of each are what its users
-read. The work is done in other files.
+The file is long because it is one class, and most of its lines are documentation. The work is done in other files.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ class Optimizer(Study):
 
     Parameters
     ----------
-    space : where to search.
+    space : the space to search.
     journal : a path; every event is written there before its call returns. A study whose space has a region
         (``within=``) or a parameter type that is not the library's cannot have a journal: it lives in memory only.
     {options}
@@ -118,8 +117,8 @@ class Optimizer(Study):
 
         Parameters
         ----------
-        path : of the journal.
-        space : where to search.
+        path : the path of the journal.
+        space : the space to search.
         change : whether to go on with the options passed now where they differ from the journal's. All results that fit
             the new space count. A new parameter needs ``backfill=``, the value that it had in earlier results. A
             parameter that is removed is dropped from earlier results; if it had a ``backfill``, only results at that
@@ -139,10 +138,10 @@ class Optimizer(Study):
 
         Parameters
         ----------
-        path : of the file.
+        path : the path of the file.
         journal : the path of the journal. By default the file's own with the ending ``.jsonl``, the one that the
             commands ``believer ask`` and ``believer tell`` use.
-        change : whether to go on where the file has changed since; see :meth:`open`.
+        change : whether to go on if the file was changed since the study began; see :meth:`open`.
         """
         opened: Self = above("believer.lab", "from_toml")(cls, path, journal, change)
         return opened
@@ -156,7 +155,8 @@ class Optimizer(Study):
         options: Options,
         check: Callable[[StudySettings], None] = lambda settings: None,
     ) -> Self:
-        """:meth:`open`, also of a study without a journal; ``check`` sees its settings before anything is written."""
+        """The work of :meth:`open`, also for a study without a journal. ``check`` is called with the settings before
+        anything is written."""
         if not isinstance(change, bool):
             raise InvalidInput(f"change must be True or False; got {shown(change)}.")
         if path is None or not is_begun(path):
@@ -186,7 +186,7 @@ class Optimizer(Study):
             if lines:
                 rehearse(settings)
                 return cls._changed(events, journal, settings, settings.to_config())
-            if units_in(found) != units_in(wanted):  # all else is written again as it was, so that fits go on
+            if units_in(found) != units_in(wanted):  # everything else is written unchanged, so that the fits stay valid
                 return cls._changed(events, journal, settings, with_units(wanted, upgraded_config(config)))
             return cls._from_events(events, journal, settings)
         except BaseException:
@@ -195,9 +195,9 @@ class Optimizer(Study):
 
     @classmethod
     def _changed(cls, events: list[Event], journal: Journal, settings: StudySettings, written: dict[str, Any]) -> Self:
-        """The study of ``events`` under other settings; nothing is written before it is known to go on with them.
+        """The study of ``events`` under other settings. They are tried before anything is written.
 
-        ``written`` is how the journal names the settings.
+        ``written`` is the configuration that the journal stores.
         """
         last = next(event for event in reversed(events) if isinstance(event, Begun | Upgraded))
         older = (last.format, last.engine) != (FORMAT, ENGINE)
@@ -370,7 +370,7 @@ class Optimizer(Study):
         error: str | None = None,
         params: Mapping[str, Any] | None = None,
     ) -> None:
-        """The result of a trial.
+        """Tell the result of a trial.
 
         If outcomes are declared, some of them may be told later; the models learn from those that are known.
 
@@ -381,10 +381,10 @@ class Optimizer(Study):
             NaN and infinities mark a failed evaluation. If only some of the declared outcomes are NaN or infinite, the
             trial has failed, but its other outcomes are kept and the models learn from them.
         noise : the known standard deviation of the number, or a dict of standard deviations by outcome.
-        error : the reason why a failed evaluation has no value.
-        params : parameters with which the trial was really evaluated, as far as they differ from those suggested:
-            ``{"temperature": 71.3}``. They need not lie on steps, within bounds or keep rules; the models learn from
-            them, and the record shows both. If a number is outside of its bounds by more than the distance between
+        error : the reason why the evaluation failed; it marks the trial as failed.
+        params : the parameters with which the trial was really evaluated, if they differ from those suggested:
+            ``{"temperature": 71.3}``. They need not lie on steps or within bounds, nor keep the rules. The models learn
+            from them, and the record shows both. If a number is outside of its bounds by more than the distance between
             them, the result is kept in ``outside``, and no model learns from it.
         """
         self._record_answer(self._answer(trial, value, noise, error, params=params))
@@ -436,7 +436,7 @@ class Optimizer(Study):
         before: Sequence[Told | Failed] = (),
         params: Mapping[str, Any] | None = None,
     ) -> Told | Failed:
-        """The event of an answer that comes after those ``before`` it in the same call."""
+        """The event of an answer; ``before`` are the earlier events of the same call."""
         answered = {event.id for event in before}
         names = frozenset(value) if isinstance(value, Mapping) else frozenset[str]()
         found = self._waiting_at(trial, answered, names) if isinstance(trial, Mapping) else self._own(trial)
@@ -450,14 +450,14 @@ class Optimizer(Study):
         outcome = self._outcome(value, noise, error, None if first is None else tuple(first.objectives))
         known = self._ledger.outcomes.get(found.id)
         if known is not None and isinstance(outcome, Outcome):
-            known.with_more(outcome)  # InvalidInput for what is there already
+            known.with_more(outcome)  # InvalidInput for an outcome that was told already
         changed = self._changed_params(found, params)
         if isinstance(outcome, str):
             return Failed(found.id, outcome, params=changed)
         return Told(found.id, outcome, params=changed)
 
     def _changed_params(self, trial: Trial, params: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        """Those of ``params`` that a trial was not known to be evaluated with, checked; None if there are none."""
+        """Check ``params`` and return those that differ from the trial's parameters; None if there are none."""
         if params is None:
             return None
         known = self._ledger.trials[trial.id].params
@@ -467,7 +467,7 @@ class Optimizer(Study):
     def _own(self, trial: Trial | int) -> Trial:
         """Find a trial of this study. Raise TrialError for a trial of another study."""
         found = self._ledger.find(trial)
-        known = (found.encoded, self._ledger.handed[found.id].encoded)  # as it is now, and as it was before a change
+        known = (found.encoded, self._ledger.handed[found.id].encoded)  # now, and before the space changed
         if isinstance(trial, Trial) and not any(
             trial.encoded is encoded or np.array_equal(trial.encoded, encoded) for encoded in known
         ):
@@ -477,9 +477,9 @@ class Optimizer(Study):
         return found
 
     def _waiting_at(self, params: Mapping[str, Any], answered: set[int], names: Set[str]) -> Trial:
-        """The first trial with these params that waits for an answer: a pending one, else one that was abandoned.
+        """The first trial with these params that waits for a result: a pending one, or else an abandoned one.
 
-        One that has outcomes of these ``names`` already comes last.
+        A trial that already has some of the outcomes ``names`` comes last.
         """
         checked, ledger = self.space.measured(params), self._ledger
         waiting = (*ledger.pending, *(ledger.trials[i] for i in sorted(ledger.abandoned)))
@@ -490,7 +490,7 @@ class Optimizer(Study):
             )
         raise TrialError(
             f"no pending trial has the params {checked}; use observe(params, ...) for a result from elsewhere, and "
-            "tell(trial, value, params=...) for a trial that was evaluated with others than were suggested."
+            "tell(trial, value, params=...) for a trial that was evaluated with other params than those suggested."
         )
 
     def _outcome(
@@ -508,26 +508,27 @@ class Optimizer(Study):
         return copied(arranged) if arranged is value else arranged
 
     def tell_csv(self, path: PathLike, *, accept: bool = False, decimal: str = ".") -> TellReport:
-        """Tell what a filled-in sheet says: a CSV, Excel or JSON file with a row for each trial.
+        """Tell the results in a filled-in sheet: a CSV, Excel or JSON file with a row for each trial.
 
         Rows are matched by the column "trial", or else by their parameters; several rows of a trial are replicates.
-        Numbers may have a decimal comma, separators of thousands, or the units of their column. An empty cell is still
-        to come, "failed" or "n/a" is a failure, "not run" abandons the trial. What was told before is not told again.
-        Every row that can be understood is told. The returned object lists the others with their lines; it prints as
-        sentences.
+        Numbers may have a decimal comma, separators of thousands, or the units of their column. An empty cell stands
+        for a result that is still to come, "failed" or "n/a" for a failure, and "not run" abandons the trial. Results
+        that were told before are not told again. Every row that can be understood is told. The returned report lists
+        the other rows with their lines; it prints as sentences.
 
         Parameters
         ----------
-        path : of the file, such as one that ``batch.to_csv`` wrote.
-        accept : whether rows in question are taken: those that match no suggestion as past data, and those with other
-            parameters than suggested as what was really used.
-        decimal : the decimal mark to expect where a number such as 1,234 could be two.
+        path : the path of the file, such as one that ``batch.to_csv`` wrote.
+        accept : whether to take rows that need a decision: rows that match no suggestion are taken as past data, and
+            rows with parameters that differ from the suggestion as what was really used.
+        decimal : the decimal mark to assume if a number such as 1,234 is ambiguous.
         """
         told: TellReport = above("believer.lab", "tell_file")(self, path, accept, decimal)
         return told
 
     def tell_frame(self, frame: Any, *, accept: bool = False) -> TellReport:
-        """Tell what a data frame says; see :meth:`tell_csv`. Missing values are still to come.
+        """Tell the results in a data frame; see :meth:`tell_csv`. A missing value stands for a result that is still to
+        come.
 
         Parameters
         ----------
@@ -564,12 +565,12 @@ class Optimizer(Study):
         changed = self._changed_params(found, params)
         if params is not None and value is None and noise is None and error is None:
             if known is not None and found.id in self._ledger.faults:
-                raise InvalidInput(f"trial {found.id} has failed after a part of its result; say error=... as well.")
+                raise InvalidInput(f"trial {found.id} has a part of its result and has failed; pass error=... as well.")
             if changed is not None:
                 self._record(Amended(found.id, known, None if known else self._ledger.errors[found.id], changed))
             return
         if self.settings.goals.is_plain and [*self._ledger.outcomes] == [found.id]:
-            outcome = outcome_of(value, noise, error)  # the only result says how objectives are called
+            outcome = outcome_of(value, noise, error)  # the only result determines the names of the objectives
         else:
             outcome = self._outcome(value, noise, error)
         if isinstance(outcome, str):
@@ -590,13 +591,12 @@ class Optimizer(Study):
         noise: Noise | None = None,
         error: str | None = None,
     ) -> Trial:
-        """Add a result from elsewhere. It counts towards ``n_init``.
+        """Add the result of a point that was not suggested. It counts towards ``n_init``.
 
-        It is taken as it is, because the result exists already: it need not keep the rules or the constraint of the
-        space, and its numbers need not lie on steps or within bounds. A choice that the space does not have, and a
-        number that is not above 0 on a logarithmic scale, have no place in it and are an error. If a number is outside
-        of its bounds by more than the distance between them, the result is kept in ``outside``, and no model learns
-        from it.
+        The point is taken as it is, because its result exists already: it need not keep the rules or the constraint of
+        the space, and its numbers need not lie on steps or within bounds. A choice that the space does not have is an
+        error, and so is a number that is not above 0 on a logarithmic scale. If a number is outside of its bounds by
+        more than the distance between them, the result is kept in ``outside``, and no model learns from it.
 
         Parameters
         ----------
@@ -613,7 +613,7 @@ class Optimizer(Study):
 
     @changing
     def enqueue(self, params: Mapping[str, Any]) -> None:
-        """Queue a point of the user's: the next ask hands it out first, even if it repeats another point."""
+        """Queue a point to try: the next ask hands it out first, even if it repeats another point."""
         checked = self.space.check(params)
         if not self.space.allows(checked):
             what = next((repr(rule) for rule in self.space.rules if not rule.holds(checked)), "constraint")
@@ -682,7 +682,7 @@ class Optimizer(Study):
 
         Parameters
         ----------
-        path : of the journal.
+        path : the path of the journal.
         surrogate, acquisition, strategy, maximizer : those of the constructor, if they are not the library's own.
         constraint : the constraint of the space, if it has one.
         table : the table of the space, if it was made by ``Space.from_table``: a path, a data frame, rows or columns.
@@ -742,12 +742,12 @@ class Optimizer(Study):
                 self._journal.append(event)
             self._ledger.apply(event)
             self._doubt = None
-        except BaseException:  # an interrupt may come between any two lines
+        except BaseException:  # an interrupt may arrive between any two lines
             self._recover()
             raise
 
     def _recover(self) -> None:
-        """Rebuild the ledger after a call that was broken off, from exactly the events that are in the journal."""
+        """Rebuild the ledger after an interrupted call, from exactly the events that are in the journal."""
         if self._doubt is None:
             return
         count, end, event = self._doubt
@@ -759,7 +759,7 @@ class Optimizer(Study):
 
 
 def _last_settings(events: list[Event]) -> tuple[dict[str, Any], int]:
-    """The settings that a study goes on with, and their line: the first, or that of the last change."""
+    """The present settings of a study and the number of their line, which is the first or that of the last change."""
     return [(event.config, line) for line, event in enumerate(events, 1) if isinstance(event, Begun | Changed)][-1]
 
 

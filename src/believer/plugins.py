@@ -1,7 +1,8 @@
-"""The door for authors: of surrogates, acquisitions, strategies, maximizers, and of hosts that keep studies themselves.
+"""Everything that authors need: of surrogates, acquisition functions, strategies and maximizers, and of hosts that keep
+trials themselves.
 
-The guide is docs/plugins.md. ``believer.testing`` checks what was written against the contracts; ``believer`` itself is
-the door for those who optimize.
+The guide is docs/plugins.md. ``believer.testing`` checks a new part against the contracts. Those who only optimize need
+``believer`` alone.
 """
 
 from believer.acquisitions import (

@@ -1,4 +1,4 @@
-"""A program as the function to minimize: a command with parameters in it, run in a folder of its own."""
+"""A program as the function to minimize: a command with parameters in it, which runs in a folder of its own."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ from believer.study.outcome import Value
 from believer.trees import MARK, Tree, new_mark
 
 _LAST_LINES = 5
-"""Lines of what a program wrote last that go into the record of a failed trial."""
+"""The number of last lines of a program's output that go into the record of a failed trial."""
 
 _TAIL = 4000
-"""Bytes at the end of a file that are looked at for these lines."""
+"""The number of bytes at the end of a file that are read for these lines."""
 
 _BEGINNING, _END = 300, 1200
-"""Characters at both ends of what is said of a failed run; a record has room for these and the folder."""
+"""The number of characters that are kept at both ends of the error of a failed run. A record has room for these and
+the folder."""
 
 _OURS = ("params.json", "stdout.txt", "stderr.txt")
-"""Files that each run has."""
+"""The files that each run has."""
 
 _LOOK_UP = 0.5
-"""Seconds after which Ctrl-C is heard on Windows."""
+"""The seconds after which Ctrl-C takes effect on Windows."""
 
 _IN_A_GROUP: dict[str, Any]
 if sys.platform == "win32":
@@ -50,8 +51,8 @@ class Finished:
 
     Attributes
     ----------
-    folder : where it ran, with the files that it wrote; stdout.txt and stderr.txt are among them.
-    params : what it was run with.
+    folder : the folder in which it ran, with the files that it wrote; stdout.txt and stderr.txt are among them.
+    params : the parameters that it was run with.
     """
 
     folder: Path
@@ -59,12 +60,12 @@ class Finished:
 
     @property
     def stdout(self) -> str:
-        """The text that it wrote to standard output."""
+        """The text that the program wrote to standard output."""
         return (self.folder / "stdout.txt").read_text(encoding="utf-8", errors="replace")
 
     @property
     def stderr(self) -> str:
-        """The text that it wrote to standard error."""
+        """The text that the program wrote to standard error."""
         return (self.folder / "stderr.txt").read_text(encoding="utf-8", errors="replace")
 
 
@@ -93,21 +94,22 @@ class Program:
     """A program as the ``f`` of :func:`minimize`: it is run for every trial, and its result is read.
 
     Each run has a folder of its own, ``folder``/000001 and so on, with params.json, stdout.txt, stderr.txt and what the
-    program writes there. A run that ends with another exit code than 0, or takes longer than ``timeout``, has failed:
-    the record of the trial has the folder and the last lines of standard error. When a run is over, however it ends,
-    all processes that it has started are ended, also when this process is interrupted or killed.
+    program writes there. A run has failed if its exit code is not 0, or if it takes longer than ``timeout``; the record
+    of the trial then has the folder and the last lines of standard error. When a run is over, all processes that it has
+    started are ended, even if this process is interrupted or killed.
 
     Parameters
     ----------
     command : the program and its arguments, in which ``{x}`` stands for parameter x, and ``{folder}`` for the folder of
-        the run; ``{{`` is a brace. There is no shell in between.
-    parse : called with a :class:`Finished`, returns what ``f`` returns. By default the last line of standard output is
-        the number, or a JSON object of numbers by name.
-    files : input files, by name, and their text with parameters in it, written to the folder before the run.
-    folder : where the folders of the runs are.
-    timeout : seconds that a run may take.
-    retries : how often it is run again when it has failed.
-    env : variables of the environment, besides those that are there.
+        the run; ``{{`` is a brace. No shell is involved.
+    parse : a function that takes a :class:`Finished` and returns what ``f`` would return. By default the last line of
+        standard output is read as a number or as a JSON object of numbers by name.
+    files : input files: a dict of names and texts with parameters in them. They are written to the folder before the
+        run.
+    folder : the folder that contains the folders of the runs.
+    timeout : the seconds that a run may take.
+    retries : the number of times that a failed run is repeated.
+    env : environment variables, in addition to those of this process.
     """
 
     command: Sequence[str]
@@ -143,7 +145,8 @@ class Program:
             _check(text)
 
     def __call__(self, params: Mapping[str, Any]) -> Value:
-        """Run it with these parameters, again if it fails and may; what was read of the result."""
+        """Run the program with these parameters, again if it fails and ``retries`` allows it, and return the result
+        that was read."""
         for left in range(self.retries, -1, -1):
             folder = _new_folder(Path(self.folder))
             try:
@@ -177,7 +180,8 @@ class Program:
 
 
 def _code(command: list[str], folder: Path, env: Mapping[str, str], timeout: float | None) -> int:
-    """The exit code of a program that was run in ``folder``; nothing that it has started lives when this returns."""
+    """Run a program in ``folder`` and return its exit code. When this returns, no process that it has started is
+    alive."""
     mark = new_mark()
     tree: Tree | None = None
     process: subprocess.Popen[bytes] | None = None
@@ -245,7 +249,7 @@ def _filled(text: str, values: Mapping[str, Any]) -> str:
 
 
 def _new_folder(parent: Path) -> Path:
-    """The next free number; several processes may look for one at once."""
+    """Make the folder with the next free number; several processes may do this at once."""
     parent.mkdir(parents=True, exist_ok=True)
     there = [int(name) for name in os.listdir(parent) if name.isdecimal()]
     for number in itertools.count(max(there, default=0) + 1):
@@ -258,12 +262,12 @@ def _new_folder(parent: Path) -> Path:
 
 
 def _shortened(text: str) -> str:
-    """Both ends of a text that is long."""
+    """The text itself, or only both of its ends if it is long."""
     return text if len(text) <= _BEGINNING + _END else f"{text[:_BEGINNING]} ... {text[-_END:]}"
 
 
 def _last_words(folder: Path) -> str:
-    """The last lines that it wrote to standard error, or without any to standard output."""
+    """The last lines that the program wrote to standard error, or to standard output if there are none."""
     for name in ("stderr.txt", "stdout.txt"):
         with open(folder / name, "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))

@@ -1,4 +1,4 @@
-"""Progress: a bar on a terminal or in a notebook, and elsewhere a line now and then."""
+"""Progress of a run: a bar on a terminal or in a notebook, and elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SELDOM, _OFTEN = 10.0, 2.0
 
 
 class Showing(Protocol):
-    """Something that shows how far a run is."""
+    """A display of the progress of a run."""
 
     def show(self, done: int, note: str = "") -> None:
         """Show the progress, with ``note`` after it."""
@@ -30,8 +30,8 @@ class Showing(Protocol):
 def following(total: int, wanted: bool, together: int) -> Showing:
     """The display of progress that suits this program, for ``total`` evaluations, ``together`` at a time.
 
-    A bar on a terminal; in a notebook one of tqdm, if that is installed, and otherwise a line a batch; anywhere else a
-    line every ten seconds at most, and none of a run that is shorter.
+    On a terminal this is a bar. In a notebook it is a bar of tqdm if that is installed, and otherwise a line for each
+    batch. Anywhere else it is a line at most every ten seconds, and none for a run that is shorter.
     """
     stream = sys.stderr
     if not wanted or stream is None or stream.isatty():
@@ -64,7 +64,7 @@ class NotebookBar:
         self.bar.refresh()
 
     def clear(self) -> None:
-        """Do nothing: what is printed goes below the bar."""
+        """Do nothing: printed text appears below the bar."""
 
     def close(self) -> None:
         """End the bar."""
@@ -73,10 +73,10 @@ class NotebookBar:
 
 @dataclass(slots=True)
 class Lines:
-    """Writes a line to ``stream`` for each batch of ``together``, but ``seconds`` after the last one at the earliest.
+    """Writes a line to ``stream`` after each batch of ``together`` evaluations, but at most one every ``seconds``.
 
-    The first line comes at once, or where ``last`` says when the run began, so many seconds after that. At the end
-    there is one more if there was any.
+    The first line comes at once; if ``last`` is the time at which the run began, it comes ``seconds`` after that. If
+    any line was written, there is one more at the end.
     """
 
     total: int
@@ -106,7 +106,7 @@ class Lines:
         """Do nothing: lines stay."""
 
     def close(self) -> None:
-        """Write the last line, if there was one before it that says less."""
+        """Write the last line if an earlier line is out of date."""
         if self.written is not None and self.written < self.now[0]:
             self._write()
 

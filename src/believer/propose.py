@@ -1,8 +1,8 @@
 """The choice of the next points: a pure function of a study's settings and its history.
 
-It touches no file, takes no lock, and changes nothing but a cache that never changes a result. :class:`Optimizer` calls
-it, and so does a host that keeps its trials in a storage of its own. The file is long because the batch that is being
-made is one class, whose methods follow each other in the order of an ask.
+It touches no file, takes no lock, and changes nothing but a cache, which never changes a result. :class:`Optimizer`
+calls it, and so does a host that keeps its trials in a storage of its own. The file is long because a batch in the
+making is one class; its methods are in the order of an ask.
 """
 
 from __future__ import annotations
@@ -65,16 +65,16 @@ _AS_RULES = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposal:
-    """A batch that was not handed out yet.
+    """A batch that has not been handed out yet.
 
     Attributes
     ----------
-    trials : with the ids that they will have.
-    request : what was asked for, as plain data.
-    model : the hyperparameters that the points were chosen under, as plain data; None if no model had a say: a
-        design, or a strategy that needs none.
-    judged : works out the verdict.
-    labels : units, for what is printed.
+    trials : the trials, with the ids that they will have.
+    request : the arguments of the ask, as plain data.
+    model : the hyperparameters under which the points were chosen, as plain data; None if no model was used, as for a
+        design or a strategy that needs none.
+    judged : a function that computes the verdict.
+    labels : the units, for printing.
     """
 
     trials: tuple[Trial, ...]
@@ -85,11 +85,11 @@ class Proposal:
 
     @property
     def batch(self) -> Batch:
-        """The trials and the verdict on them, which is worked out here: who shows none need not pay for it."""
+        """The trials with their verdict, which is computed only when this is read."""
         return Batch(self.trials, self.judged(), self.labels)
 
     def event(self) -> Asked:
-        """The proposal as the event of handing it out."""
+        """The event that records that the proposal is handed out."""
         return Asked(self.trials, self.request, self.model)
 
 
@@ -107,23 +107,25 @@ def propose(
     repeat: bool = False,
     cache: ModelCache | None = None,
 ) -> Proposal:
-    """``q`` trials that are good together and with those pending: queued points, the design's, then the strategy's.
+    """Propose ``q`` trials, good together and with the pending ones: queued points first, then design points, then the
+    strategy's.
 
     The same settings and history give the same proposal, bit for bit, per processor and BLAS. Raises
     :class:`SpaceExhausted` if ``distinct`` is True and a finite space has fewer than q new points left.
 
     Parameters
     ----------
-    settings : what the study was made with, from :meth:`StudySettings.of`.
-    history : what happened to it so far.
-    q : how many points.
-    strategy : another one than the study's.
-    fixed : parameters held at a value.
-    shared : names of parameters that have one value in the batch, or the number of values for each.
+    settings : the settings of the study, from :meth:`StudySettings.of`.
+    history : the results, pending trials and queued points so far.
+    q : the number of points.
+    strategy : a strategy for this call, in place of the study's.
+    fixed : parameters that keep a fixed value.
+    shared : parameters that have the same value in the whole batch, or at most as many values as stated.
     max_cost, cost : the most that the batch may cost, and what a point costs.
-    distinct : no point equals another of the batch, a pending one or one of the history.
-    repeat : where results are noisy, a point is measured again if that is worth more than a new one.
-    cache : models of earlier calls with the same settings; the result is the same with it and without.
+    distinct : whether every point must differ from the others, from pending points and from evaluated ones.
+    repeat : whether an evaluated point may be measured again if results are noisy and that is worth more than a new
+        point.
+    cache : models of earlier calls with the same settings; it saves time and does not change the result.
     """
     q = whole(q, "q", 1)
     for name, flag in (("distinct", distinct), ("repeat", repeat)):
@@ -131,7 +133,7 @@ def propose(
             raise InvalidInput(f"{name} must be True or False; got {shown(flag)}.")
     cache = ModelCache(settings) if cache is None else cache
     check_cache(cache, settings)
-    fixed_params = settings.space.check_fixed(fixed or {})
+    fixed_params = settings.space.check_fixed(fixed or {}, what="fixed")
     chooser = settings.strategy if strategy is None else serialization.strategy_named(strategy)
     config, is_custom = cache.written if strategy is None else written_of(chooser)
     called, goals = partial(serialization.named, config), settings.goals
@@ -153,7 +155,7 @@ def propose(
         except InvalidInput as error:
             if not values:
                 raise
-            raise SpaceExhausted(str(error), 0) from None  # with these values the rules cannot hold
+            raise SpaceExhausted(str(error), 0) from None  # the rules cannot hold with these values
         note = f"; {', '.join(values)} shared by the batch" if values else ""
         draft = _Draft(settings, history, cache, region, fixed_params, bool(distinct), bool(repeat), values, note)
         draft.fill(points, queued, chooser, is_custom)
@@ -187,8 +189,8 @@ def propose(
 
 
 def request_of(settings: StudySettings, history: History, q: int = 1, *, cache: ModelCache | None = None) -> Request:
-    """The request that a strategy would get for ``q`` points now, every output having a result; queued points and those
-    of a design are left out."""
+    """The request that a strategy would get for ``q`` points now; queued points and design points are left out. Every
+    output needs a result."""
     cache = ModelCache(settings) if cache is None else cache
     check_cache(cache, settings)
     outputs = tuple(cache.learned(history, place) for place in range(len(history.tables)))
@@ -197,7 +199,7 @@ def request_of(settings: StudySettings, history: History, q: int = 1, *, cache: 
 
 @dataclass(slots=True, eq=False)
 class _Draft:
-    """The trials of a proposal while it is being made up.
+    """A proposal in the making.
 
     ``avoid`` (k, d) holds the points that must not be chosen again; it is empty if ``distinct`` is False.
     """
@@ -235,25 +237,27 @@ class _Draft:
             self.avoid = np.vstack([self.avoid, x])
 
     def add_new(self, x: Array, params: dict[str, Any], origin: str, provenance: str) -> None:
-        """Add ``x``, which is ``params``, if it is allowed and new; otherwise a uniform draw that is, and say so."""
+        """Add ``x``, which is ``params``, if it is allowed and new. Otherwise add a uniform draw and say so in its
+        provenance."""
         if not is_new(x, self.region, self.avoid):
             x = draw(self.region, self.avoid, self.cache.randomness(self.next_id, "random"))[0]
             params, provenance = self.params_at(x[None, :])[0], provenance + REPLACED
         self.add(x, params, origin, provenance)
 
     def params_at(self, X: Array) -> list[dict[str, Any]]:
-        """The points ``X`` (k, d) in the user's terms; what is held, or shared, has its value to the bit."""
-        space, held = self.settings.space, self.fixed_params
+        """The points ``X`` (k, d) in the user's terms; fixed and shared parameters have their values exactly."""
+        space, fixed = self.settings.space, self.fixed_params
         if not self.shared:
-            return space.decode(X, held)
-        return [space.decode(x[None, :], {**held, **space.nearest(x, self.shared)})[0] for x in X]
+            return space.decode(X, fixed)
+        return [space.decode(x[None, :], {**fixed, **space.nearest(x, self.shared)})[0] for x in X]
 
     def anew(self, note: str = "") -> _Draft:
         """A copy of the draft without trials; ``note`` is added to its provenance."""
         return replace(self, note=self.note + note, trials=[])
 
     def fill(self, q: int, queued: list[dict[str, Any]], chooser: Strategy, is_custom: bool) -> None:
-        """Go on to ``q`` trials: those ``queued``, the design's, then those of the strategy ``chooser``."""
+        """Add trials until there are ``q``: those ``queued``, then design points, then points of the strategy
+        ``chooser``."""
         history, cache, begun = self.history, self.cache, len(self.trials)
         self.refuse_exhausted(q, queued, begun)
         try:
@@ -281,7 +285,7 @@ class _Draft:
             raise
 
     def verdict(self) -> Verdict:
-        """The verdict on the batch; worked out once."""
+        """The verdict on the batch, which is computed once."""
         if self._verdict is None:
             waiting = len(counted_pending(self.history.pending).ids)
             model = None if self._judged_on is None else self._judged_on.model
@@ -302,12 +306,12 @@ class _Draft:
         return np.array([trial.encoded for trial in self.trials])
 
     def expected(self) -> Gain | None:
-        """What the batch is expected to gain, worked out once; None without a model."""
+        """The expected gain of the batch, which is computed once; None without a model."""
         on = self._judged_on
         if self._gain is None and on is not None:
-            # A strategy counts points of this batch that came before it as pending; the gain must not. Failures are not
-            # results. As pseudo-results with the worst value they would lower the predicted gain near good points, so
-            # the gain is computed without them.
+            # For a strategy, earlier points of this batch count as pending; for the gain they must not. Failures are
+            # not results. As pseudo-results with the worst value they would lower the predicted gain near good points,
+            # so the gain is computed without them.
             fits = tuple(replace(one, model=one.fit, failed=None) for one in on.outputs)
             first = replace(fits[0], pending=counted_pending(self.history.pending))
             self._gain = expected_gain(replace(on, outputs=(first, *fits[1:])), self.encoded())
@@ -337,7 +341,7 @@ class _Draft:
                 self.add_new(x, self.params_at(x[None, :])[0], "design", f"point {number} of a Latin hypercube")
 
     def learned_from(self, outputs: tuple[Learned, ...], hyperparameters: dict[str, Any]) -> str:
-        """The part of the provenance that says what the models left out; usually empty."""
+        """The part of the provenance that says which data the models left out; usually empty."""
         history, surrogate, notes, first = self.history, self.settings.surrogate, "", outputs[0]
         states, one = hyperparameters.get("outputs", {}), len(outputs) == 1
         n, failures, what = max(len(learned.ids) for learned in outputs), first.failed, "results"
@@ -357,10 +361,10 @@ class _Draft:
         if subset is not None:
             notes += f"; hyperparameters from {subset} of the results"
         if failures is not None and len(failures) < len(history.failed):
-            notes += f"; told of the last {len(failures):,} of {len(history.failed):,} failures"
+            notes += f"; conditioned on the last {len(failures):,} of {len(history.failed):,} failures"
         pending, waiting = len(counted_pending(history.pending).ids), len(history.pending.ids)
         if pending < waiting:
-            notes += f"; told of the last {pending:,} of {waiting:,} pending points"
+            notes += f"; conditioned on the last {pending:,} of {waiting:,} pending points"
         return notes
 
     def add_chosen(self, chosen: Chosen, notes: str, is_custom: bool) -> None:
@@ -409,8 +413,8 @@ class _Draft:
     def refuse_exhausted(self, q: int, queued: list[dict[str, Any]], begun: int, count: bool = False) -> None:
         """Raise SpaceExhausted if a finite space has too few new points for q trials, ``begun`` of which exist already.
 
-        This comes before any work. If the space has rules or a constraint and is large, its points are counted only
-        with ``count``, after the work has failed.
+        This is checked before any work. The points of a large space with rules or a constraint are counted only if
+        ``count`` is True, after the work has failed.
         """
         region, taken, size = self.region, self.history.taken, self.region.size
         needed = q - len(queued)
@@ -431,14 +435,16 @@ class _Draft:
 
 
 def rehearse(settings: StudySettings) -> None:
-    """Raise MissingCapability or MissingExtra if parts cannot work together, before a design is paid for.
+    """Raise MissingCapability or MissingExtra if the parts of a study cannot work together, before any evaluation is
+    paid for.
 
-    A strategy that needs something is asked once for a point, on three made-up results. Custom parts are left alone: a
-    call of theirs may cost, or count; they fail at the first ask.
+    The strategy is asked for one point, given three invented results, unless it is a lie or random for a single output,
+    which always work. Custom parts are not called, because a call may be expensive or have side effects; if they do not
+    fit, the first ask fails.
 
     Parameters
     ----------
-    settings : of the study.
+    settings : the settings of the study.
     """
     goals, acquisition, strategy = settings.goals, settings.acquisition, settings.strategy
     if len(goals.objectives) == 1 and has(acquisition, Several):
@@ -463,7 +469,7 @@ def rehearse(settings: StudySettings) -> None:
     except (MissingCapability, MissingExtra):
         raise
     except BelieverError:
-        pass  # whatever else it is, three made-up results are no reason to refuse a study
+        pass  # other errors may come from the invented results, and are no reason to refuse a study
 
 
 def _refuse_learned_failures(strategy: Strategy, name: Callable[[], str]) -> None:
@@ -471,12 +477,12 @@ def _refuse_learned_failures(strategy: Strategy, name: Callable[[], str]) -> Non
     if takes(strategy) == ONE:
         raise MissingCapability(
             f'{name()} chooses for one objective without limits, and failures="learn" limits the search to where '
-            f'evaluations are expected to come back. Say failures="worst", or take one of {keeping_limits()}.'
+            f'evaluations are expected to succeed. Pass failures="worst", or use one of {keeping_limits()}.'
         )
 
 
 def _unlearned(cache: ModelCache, history: History, table: Table) -> Learned:
-    """An output for a strategy that needs no model, or makes its own; it says whether results may be warped."""
+    """An output for a strategy that needs no model, or makes its own. It says whether results may be warped."""
     output = replace(table.output, warped=table.output.warped and cache.settings.warp == AUTO)
     pending, failed = counted_pending(table.pending), cache.failures(history, table)
     return Learned(output, table.ids, table.data, pending, NoModel(), NoModel(), failed)

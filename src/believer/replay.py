@@ -37,7 +37,7 @@ class Replay:
     Attributes
     ----------
     asks : the number of asks that were repeated.
-    older : the number of further asks by an earlier engine, whose choices are not compared.
+    older : the number of further asks that an earlier engine made; their choices are not compared.
     engine : the number of that engine.
     line : the line in the journal of the first ask that differs; None if there is none.
     difference : what differs there; None if nothing does.
@@ -86,11 +86,11 @@ def replay(
     Parameters
     ----------
     path : the path of the journal.
-    surrogate, acquisition, strategy, constraint, maximizer : custom parts, as for ``Optimizer.load``. For a study that
-        was changed, a list of the earlier ones and the present one is possible.
+    surrogate, acquisition, strategy, constraint, maximizer : custom parts, as for ``Optimizer.load``. If the study was
+        changed, each may be a list of the earlier parts and the present one.
     table : the table of the space, if it was made by ``Space.from_table``.
-    strategies : custom strategies of single asks.
-    costs : the functions of asks whose batch may cost so much only.
+    strategies : the custom strategies that were passed to single asks.
+    costs : the cost functions that were passed to asks.
     """
     events = read_events(path)
     passed: dict[str, Any] = {
@@ -112,7 +112,7 @@ def replay(
                 chooser, cost = _wanted(study, event, strategies), _cost(event, costs)
                 BatchRules.of(study.space, {}, None, event.request.get("max_cost"), cost)
             except (KeyError, TypeError, DamagedRequest, serialization.DamagedSettings) as error:
-                raise JournalCorrupt(f"line {line} is no ask that could be made again: {error!r}", line) from error
+                raise JournalCorrupt(f"line {line} is not an ask that can be repeated: {error!r}", line) from error
             if study._ledger.engine != ENGINE:
                 older, engine = older + 1, study._ledger.engine
             else:
@@ -125,7 +125,7 @@ def replay(
 
 
 def _settings(event: Event, line: int, passed: dict[str, Any], is_changed: bool) -> StudySettings:
-    """Those that a study has from an event on, a beginning or a change, with the parts of its own that were passed."""
+    """The settings of a study from an event on, which begins or changes it, with the custom parts that were passed."""
     assert isinstance(event, Begun | Changed)
     config = event.config
     needed = {
@@ -140,7 +140,7 @@ def _settings(event: Event, line: int, passed: dict[str, Any], is_changed: bool)
 
 
 def _fitting(name: str, parts: list[Any], config: dict[str, Any]) -> Any:
-    """The part among ``parts`` that settings name; the last one if they name none of these."""
+    """The part among ``parts`` that the settings name; the last one if they name none of them."""
     for part in parts:
         if name != "constraint" and serialization.to_config(part) == config.get(name):
             return part
@@ -164,7 +164,7 @@ class DamagedRequest(InvalidInput):
 
 
 def _wanted(study: Optimizer, event: Asked, strategies: Sequence[Strategy]) -> Strategy:
-    """The strategy of an ask, whose request is checked."""
+    """The strategy of an ask. The request in the journal is checked."""
     wanted = event.request
     strategy, fixed, distinct = wanted["strategy"], wanted["fixed"], wanted["distinct"]
     for flag in (distinct, wanted.get("repeat", False)):
@@ -221,8 +221,8 @@ def _ask_again(study: Optimizer, event: Asked, strategy: Strategy, cost: Cost | 
             return f"params of trial {then.id} were {then.params}, are {now.params}"
         if not np.array_equal(then.encoded, now.encoded):
             return f"unit of trial {then.id} was {then.encoded.tolist()}, is {now.encoded.tolist()}"
-    # A strategy that needs no model once had one fitted all the same; it never had a say, and later asks take it from
-    # the journal as it stands there.
+    # Earlier versions fitted a model even for a strategy that needs none. It had no influence, and later asks use it as
+    # the journal has it.
     then_model = None if event.model is None else states_by_output(event.model, study.settings.goals)
     now_model = None if again.model is None else states_by_output(again.model, study.settings.goals)
     if then_model == now_model or (again.model is None and not needs_model(strategy)):

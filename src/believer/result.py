@@ -26,7 +26,7 @@ class Result:
         Neither ``y0`` nor results outside a changed space count.
     failures : the number of failed evaluations.
     stopped : why the run stopped: "budget", "stop" or "exhausted space".
-    optimizer : the study, to look at. Its journal is closed.
+    optimizer : the study, to read. Its journal is closed.
     """
 
     params: dict[str, Any] | None
@@ -41,7 +41,7 @@ class Result:
         """The point to use in the end, which is not always the best result (:meth:`Optimizer.recommend`); or None."""
         try:
             return self.optimizer.recommend()
-        except InvalidInput:  # no result, none within all limits as surely as is asked, or several objectives
+        except InvalidInput:  # no result, none that is feasible with the required probability, or several objectives
             return None
 
     @property

@@ -1,4 +1,4 @@
-"""When a run stops before its budget is spent: a target, a number of seconds, or a function of the user's."""
+"""Rules by which a run stops before its budget is spent: a target, a number of seconds, or a user's function."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """Start no further evaluation after a number of seconds, and wait only so long for those that are under way.
+    """Start no further evaluation after a number of seconds, and wait a limited time for the running ones.
 
-    After the limit, the evaluations under way have as long as the longest evaluation of this run has taken, or the
-    limit once more if none has finished. Then ``minimize`` returns and they stay pending. An evaluation in this process
+    After the limit, running evaluations have as much time as the longest evaluation of this run has taken, or as the
+    limit itself if none has finished. Then ``minimize`` returns and they stay pending. An evaluation in this process
     cannot be interrupted.
 
     Parameters

@@ -1,9 +1,9 @@
-"""The tree of a process: the process and all that come from it, which end together.
+"""The tree of a process: the process and all its descendants, which end together.
 
-On POSIX the process leads a group of its own, which holds its descendants unless they leave it. Those that left it are
-found by their parents; on Linux also by a mark in the environment that they were started with, which still tells where
-they come from when their parents are gone. A shell waits beside the process, and ends all of them when this process is
-gone. On Windows the process is put in a job object, which the system ends when this process is gone.
+On POSIX the process leads a group of its own, which holds its descendants unless they leave it. Those that have left it
+are found by their parents. On Linux they are also found by a mark in the environment that they were started with, even
+when their parents are gone. A shell waits beside the process, and ends all of them when this process is gone. On
+Windows the process is put in a job object, which the system ends when this process is gone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ MARK = "BELIEVER_TREE"
 
 
 def new_mark() -> str:
-    """The mark of a process that is about to start: the mark of this process, if it has one, and a part of its own."""
+    """The mark for a process that is about to start: the mark of this process, if it has one, followed by a new
+    part."""
     return ":".join([*filter(None, [os.environ.get(MARK)]), secrets.token_hex(8)])
 
 
@@ -66,7 +67,7 @@ if sys.platform == "win32":
 
         Parameters
         ----------
-        mark : of the process; the job needs none.
+        mark : not used here, because the job needs none.
         """
 
         def __init__(self, mark: str) -> None:
@@ -75,11 +76,11 @@ if sys.platform == "win32":
             _kernel.SetInformationJobObject(self._job, _EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits))
 
         def begin(self, pid: int) -> None:
-            """Put the process in it, which has just started.
+            """Put the process, which has just started, into the job.
 
             Parameters
             ----------
-            pid : of the process.
+            pid : the id of the process.
             """
             process = _kernel.OpenProcess(_SET_QUOTA_AND_TERMINATE, False, pid)
             if process:
@@ -87,16 +88,16 @@ if sys.platform == "win32":
                 _kernel.CloseHandle(process)
 
         def kill(self) -> None:
-            """End all of it, now."""
+            """End the whole tree now."""
             if self._job:
                 _kernel.TerminateJobObject(self._job, 1)
 
         def kill_rest(self) -> None:
-            """End what a process left behind that has ended."""
+            """End the processes that are left after the first process of the tree has ended."""
             self.kill()
 
         def close(self) -> None:
-            """Watch over it no longer; what is left of it ends."""
+            """Stop watching the tree; the processes that are left end."""
             if self._job:
                 _kernel.CloseHandle(self._job)
                 self._job = None
@@ -125,16 +126,18 @@ else:
     } <&3 &
     wait
     """
-    """What ends a tree when its input is closed before a second line, as it is when this process ends in whatever way.
+    """The script that ends a tree when its input is closed before a second line, which happens when this process ends
+    in whatever way.
 
-    The first line is the number of the process, which starts later: were it there first, this process could be killed
-    between the two. What has started by then is found by its mark. It ends a tree seconds later, as a process that
-    hears of it can end more: descendants that left the group. It waits in a child of the shell, because a host may kill
-    the children of a process that ends, as Ray does.
+    The first line is the id of the process. The script starts before the process, because this process could otherwise
+    be killed between the two starts; if no id has arrived, the processes of the tree are found by their mark. The
+    script waits some seconds before it ends the tree, because a process that notices the end of this one can end more:
+    descendants that left the group. It waits in a child of the shell, because a host may kill the children of a process
+    that ends, as Ray does.
     """
 
     class Tree:
-        """The tree of a process that is about to start, and to lead a group of its own.
+        """The tree of a process that is about to start and to lead a group of its own.
 
         Parameters
         ----------
@@ -158,23 +161,24 @@ else:
 
             Parameters
             ----------
-            pid : of the process.
+            pid : the id of the process.
             """
             self._pid = pid
             self._say(f"{pid}\n")
 
         def kill(self) -> None:
-            """End all of it, now. The process must not have been waited for: its number could be another's."""
+            """End the whole tree now. The process must not have been waited for, because its id could then belong to
+            another one."""
             _kill(_stopped([self._pid], self._mark))
 
         def kill_rest(self) -> None:
-            """End what a process left behind that has ended just now: its group, and what has its mark."""
+            """End what is left of a process that has just ended: its group, and all processes with its mark."""
             with suppress(OSError):
                 os.killpg(self._pid, signal.SIGKILL)
             _kill(_stopped([], self._mark))
 
         def close(self) -> None:
-            """Watch over it no longer."""
+            """Stop watching the tree."""
             self._say("over\n" if self._pid else "\nover\n")
             guard, self._guard = self._guard, None
             if guard is not None:
@@ -182,22 +186,23 @@ else:
 
         def _say(self, text: str) -> None:
             if self._guard is not None and self._guard.stdin is not None:
-                with suppress(OSError):  # somebody has ended it
+                with suppress(OSError):  # the guard was ended by something else
                     self._guard.stdin.write(text.encode())
                     self._guard.stdin.flush()
 
     def lead() -> None:
-        """Have this process lead a group of its own."""
+        """Make this process the leader of a group of its own."""
         with suppress(OSError):  # it leads a session
             os.setpgid(0, 0)
 
     def end_here() -> None:
-        """End this process, which leads a group, and all that came from it."""
+        """End this process, which leads a group, and all its descendants."""
         _kill(_stopped([os.getpid()], os.environ.get(MARK, "")))
         os.killpg(0, signal.SIGKILL)
 
     def _stopped(roots: list[int], mark: str) -> list[int]:
-        """Processes, those with the mark, and their descendants, stopped so that no more come; without this one."""
+        """Stop the given processes, those with the mark, and all descendants, so that they start no more; return them,
+        without this process."""
         found: list[int] = []
         fresh = [*roots, *_marked(mark)]
         while fresh:
@@ -216,7 +221,8 @@ else:
             _send(pid, signal.SIGKILL)
 
     def _marked(mark: str) -> list[int]:
-        """Processes that were started with that mark, or from one that was; none where the system does not tell."""
+        """Processes that were started with the mark, or by a process with the mark; none if the system does not
+        tell."""
         found, entry = [], f"\0{MARK}={mark}".encode()
         with suppress(OSError):
             for name in filter(str.isdigit, os.listdir("/proc") if mark else ()):
@@ -226,7 +232,7 @@ else:
         return found
 
     def _send(pid: int, number: signal.Signals) -> None:
-        """Send a signal to a process, and to the group that it leads, if any."""
+        """Send a signal to a process and to the group that it leads, if any."""
         for send in (os.killpg, os.kill):
             with suppress(OSError):
                 send(pid, number)
@@ -239,7 +245,7 @@ else:
         return children
 
     def _from_files() -> list[tuple[int, int]]:
-        """Each process and its parent, as Linux tells them."""
+        """Each process and its parent, from the files under /proc."""
         found = []
         with suppress(OSError):
             for name in filter(str.isdigit, os.listdir("/proc")):
@@ -248,7 +254,7 @@ else:
         return found
 
     def _from_ps() -> list[tuple[int, int]]:
-        """Each process and its parent, where there are no files of them."""
+        """Each process and its parent, from ``ps``, for systems without /proc."""
         with suppress(OSError, ValueError, subprocess.SubprocessError):
             listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, check=True, timeout=10.0)
             pairs = [line.split() for line in listed.stdout.splitlines()]

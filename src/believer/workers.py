@@ -1,7 +1,7 @@
-"""Worker processes of our own, which may die, or be ended, without harm to any task but the one that they were at.
+"""Worker processes that may die, or be ended, without harm to any task but their present one.
 
-Each process has a thread here and a pipe between the two, so that a death has one culprit: the task that it was given.
-That task's future gets ``WorkerDied``, the next task a new process, and the other processes never notice. Processes are
+Each process has a thread here and a pipe between the two, so that a death concerns one task only. The future of that
+task gets ``WorkerDied``, the next task gets a new process, and the other processes are not affected. Processes are
 spawned, never forked: nothing depends on what the parent happens to hold in memory. A process that is killed, or dies,
 takes with it all processes that its task has started.
 
@@ -36,18 +36,20 @@ from believer.errors import EvaluationError, TookTooLong, WorkerDied
 from believer.trees import MARK, Tree, end_here, lead, new_mark
 
 LOOK_UP = 1.0
-"""Seconds between looks at other things than results: an endless wait cannot be interrupted on Windows."""
+"""The longest wait in seconds before other events than results are checked: an endless wait cannot be interrupted on
+Windows."""
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 _GRACE = 5.0
-"""Seconds for a process with nothing left to do to end, and for an answer to come in whole, before it is killed."""
+"""The seconds that an idle process has to end, and that an answer has to arrive in full, before the process is
+killed."""
 
 _STARTS = 5
-"""Processes in a row that may be killed before they get their task."""
+"""The number of processes in a row that may be killed before they receive their task."""
 
 _LONGEST_TEXT = 2000
-"""Characters of an exception's text that are kept."""
+"""The number of characters of an exception's text that are kept."""
 
 _GIVEN, _LOADED = b"given", b"loaded"
 """The messages of a process before the result: the task has arrived; its function is being called."""
@@ -59,12 +61,12 @@ _CANNOT_START = (
 )
 
 _processes = threading.RLock()
-"""Held while a process is started or buried: both touch what all of this process shares."""
+"""The lock that is held while a process is started or removed, because both change state that all threads share."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
-    """A call, pickled; ``timeout`` is how many seconds it may take."""
+    """A pickled call. ``timeout`` is the number of seconds that it may take."""
 
     call: bytes
     timeout: float | None
@@ -72,15 +74,16 @@ class _Call:
 
 
 class Workers(Executor):
-    """Up to ``count`` processes, started as work comes in; each has one BLAS thread unless the environment says more.
+    """Up to ``count`` processes, which are started when there is work. Each has one BLAS thread unless the environment
+    sets another number.
 
-    A future raises :class:`WorkerDied` or :class:`TookTooLong` for what happened to it alone, and ``EvaluationError``
-    if processes cannot start at all. As a context manager it waits for what is under way, but ends all processes at
-    once when an exception goes through.
+    A future raises :class:`WorkerDied` or :class:`TookTooLong` if its own task died or took too long, and
+    ``EvaluationError`` if processes cannot start at all. As a context manager this waits for the running calls, but
+    ends all processes at once if there is an exception.
 
     Parameters
     ----------
-    count : how many processes.
+    count : the number of processes.
     """
 
     def __init__(self, count: int) -> None:
@@ -122,7 +125,7 @@ class Workers(Executor):
         return task.future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more work, and let the processes end when theirs is done."""
+        """Accept no more work, and let the processes end when their work is done."""
         with self._lock:
             if cancel_futures:
                 with suppress(Empty):
@@ -139,7 +142,7 @@ class Workers(Executor):
             atexit.unregister(self.kill_workers)
 
     def kill_workers(self) -> None:
-        """End every process now, whatever it is doing, and cancel what has not begun."""
+        """End every process now, whatever it is doing, and cancel the calls that have not begun."""
         if os.getpid() != self._owner:  # a fork that comes to its end
             return
         self.shutdown(wait=False, cancel_futures=True)
@@ -150,18 +153,18 @@ class Workers(Executor):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wait for what is under way; after an exception, end it."""
+        """Wait for the running calls; after an exception, end them."""
         if kind is not None:
             self.kill_workers()
         self.shutdown()
 
 
 class _Ended(Exception):
-    """The process is gone, or cannot be heard any more."""
+    """The process is gone or no longer answers."""
 
 
 class _Process:
-    """A spawned process, and the pipe to it."""
+    """A spawned process and the pipe to it."""
 
     def __init__(self) -> None:
         self.is_new = True
@@ -182,14 +185,15 @@ class _Process:
         self._tree.begin(self._process.pid)
 
     def say(self, message: bytes) -> None:
-        """Send it; ``_Ended`` if nobody is there."""
+        """Send a message; raise ``_Ended`` if the process is gone."""
         try:
             self._pipe.send_bytes(message)
         except OSError as error:
             raise _Ended from error
 
     def hear(self, timeout: float | None = None) -> bytes:
-        """The next message; ``_Ended`` if none will come, ``TookTooLong`` if none came within ``timeout`` seconds."""
+        """The next message. Raises ``_Ended`` if none will come, and ``TookTooLong`` if none came within ``timeout``
+        seconds."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         try:
             while not self._pipe.poll(max(0.0, min(LOOK_UP, deadline - time.monotonic()))):
@@ -210,9 +214,10 @@ class _Process:
 
     @contextmanager
     def _held_to(self, deadline: float) -> Iterator[threading.Event]:
-        """End what keeps a message from coming: the process itself at the deadline, or those that a dead one left.
+        """End whatever blocks the next message: the process itself at the deadline, or the processes that a dead one
+        left.
 
-        The event says that it was the deadline. Reading cannot be bounded in any other way that all systems have.
+        The event is set if it was the deadline. No other way to limit the time of a read exists on all systems.
         """
         done, late = threading.Event(), threading.Event()
 
@@ -235,22 +240,23 @@ class _Process:
             watcher.join()
 
     def kill(self) -> None:
-        """End it, and all that it has started."""
-        with _processes:  # while nobody can have waited for it, its number is its own
+        """End the process and all processes that it has started."""
+        with _processes:  # under the lock nobody can have waited for it, so its id still belongs to it
             if self._process.exitcode is None:
                 self._tree.kill()
                 self._process.kill()
 
     def leave(self) -> None:
-        """Let it end, which it does when its pipe is closed; kill it if it does not."""
+        """Close the pipe, so that the process ends by itself; kill it if it does not."""
         self._pipe.close()
         self._wait()
         self.bury()
 
     def bury(self, patience: float = 0.0) -> int | None:
-        """Kill it, if it still lives, and return its exit code (negative: the signal that killed it), or None then.
+        """Kill the process if it is still alive, and return None; otherwise return its exit code (negative: the signal
+        that killed it).
 
-        One that is dying may take as many seconds of ``patience`` to be dead.
+        A process that is about to end has ``patience`` seconds to do so.
         """
         code = self._wait(patience)
         self.kill()
@@ -260,7 +266,7 @@ class _Process:
         return code
 
     def end_rest(self) -> None:
-        """End what it left behind that died in its task, just now."""
+        """End the processes that this process left when it died in its task."""
         self._tree.kill_rest()
 
     def _wait(self, patience: float = _GRACE) -> int | None:
@@ -270,12 +276,12 @@ class _Process:
         return code
 
     def _exit_code(self) -> int | None:
-        with _processes:  # starting a process asks for all of them as well, and only who asks first is told
+        with _processes:  # starting a process also polls all others, and only the first poll gets the exit code
             return self._process.exitcode
 
 
 class _Slot:
-    """A thread that gives tasks to a process, and to a new one when that died."""
+    """A thread that gives tasks to a process, and to a new process if that one has died."""
 
     def __init__(self, tasks: SimpleQueue[_Call | None], broken: threading.Event) -> None:
         self._tasks, self._broken = tasks, broken
@@ -285,18 +291,18 @@ class _Slot:
         self._killed = False
 
     def start(self) -> None:
-        """The first process, in the caller's thread: the environment is its own again when this returns."""
+        """Start the first process in the caller's thread; when this returns, the environment is as before."""
         with _inherited():
             self._process = _Process()
             self._thread.start()
 
     def join(self) -> None:
-        """Wait until it has no process any more."""
+        """Wait until the slot has no process."""
         if self._thread.is_alive():
             self._thread.join()
 
     def kill(self) -> None:
-        """End the process, and start no other."""
+        """End the process and start no other."""
         with self._lock:
             self._killed = True
             if self._process is not None:
@@ -319,7 +325,7 @@ class _Slot:
             self._process.leave()
 
     def _outcome(self, task: _Call) -> tuple[bool, Any]:
-        """Whether the call returned, and what it returned or raised."""
+        """Whether the call returned, and the value or the exception."""
         process = self._given(task.call)
         try:
             message = process.hear()
@@ -335,7 +341,7 @@ class _Slot:
         return done, value
 
     def _given(self, call: bytes) -> _Process:
-        """The process that has taken the call; an idle one that died meanwhile is no fault of the call."""
+        """The process that has taken the call. If an idle process died meanwhile, the call is not blamed for it."""
         for _ in range(0 if self._broken.is_set() else _STARTS):
             process = self._process or self._renew()
             with suppress(_Ended):
@@ -345,7 +351,7 @@ class _Slot:
                     return process
             code, self._process = process.bury(_GRACE), None
             if process.is_new and code is not None and code >= 0:
-                break  # not killed: the next one would fare no better
+                break  # not killed, so the next process would fail, too
         self._broken.set()
         raise EvaluationError(_CANNOT_START)
 
@@ -380,7 +386,7 @@ def _work(pipe: Connection[Any, Any]) -> None:
 
 
 def _answer(call: bytes, pipe: Connection[Any, Any]) -> bytes:
-    """Whether the call returned, and what it returned or raised, pickled."""
+    """Whether the call returned, and the value or the exception, pickled."""
     try:
         fn, args, kwargs = pickle.loads(call)
         pipe.send_bytes(_LOADED)
@@ -388,7 +394,7 @@ def _answer(call: bytes, pipe: Connection[Any, Any]) -> bytes:
     except BaseException as error:
         done, value = False, error
     for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):  # the function may have closed it, or put something else there
+        with suppress(Exception):  # the function may have closed or replaced it
             stream.flush()
     try:
         return bytes(ForkingPickler.dumps((done, value)))
@@ -399,20 +405,21 @@ def _answer(call: bytes, pipe: Connection[Any, Any]) -> bytes:
 
 
 def error_text(error: BaseException) -> str:
-    """The type and the text of an exception, cut to a length that suits a journal."""
+    """The type and the text of an exception, shortened for the journal."""
     try:
         text = f"{type(error).__name__}: {error}"
-    except BaseException:  # what an exception says is someone else's code as well
+    except BaseException:  # the text of an exception may be computed by other people's code
         return type(error).__name__
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}... ({len(text)} characters)"
 
 
 @contextmanager
 def _inherited(**own: str) -> Iterator[None]:
-    """Set the environment that a process must start with: BLAS reads its threads once, and Ctrl-C is the parent's.
+    """Set the environment in which a process must start: BLAS reads its number of threads once, and the parent handles
+    Ctrl-C.
 
-    A process inherits which signals are blocked; here, Ctrl-C takes effect when the process has started. ``own`` is
-    what its environment says besides.
+    A process inherits the blocked signals; in this process, Ctrl-C takes effect when the new one has started. ``own``
+    are further environment variables.
     """
     with _processes, held_back(), _interrupts_blocked():
         given = {name: "1" for name in ONE_THREAD if name not in os.environ} | own
@@ -430,7 +437,8 @@ def _inherited(**own: str) -> Iterator[None]:
 
 @contextmanager
 def _as_a_parent() -> Iterator[None]:
-    """A daemon, as a worker of Dask is, may have no children of multiprocessing's; ours end with it, whatever it is."""
+    """Allow child processes in a daemon, such as a worker of Dask: multiprocessing forbids them, but ours end with
+    their parent."""
     config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     before = config.pop("daemon", None)
     try:
@@ -460,14 +468,15 @@ else:
 
 
 def _prepare() -> None:
-    """Prepare a worker: it leaves Ctrl-C to the parent, and ends with it."""
+    """Prepare a worker: the parent handles Ctrl-C, and the worker ends with the parent."""
     lead()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_the_parent, daemon=True).start()
 
 
 def _leave_with_the_parent() -> None:
-    """A worker whose parent was killed would wait for work for ever, and what it has started would go on."""
+    """End this worker when its parent is gone; otherwise it would wait for work forever, and its child processes would
+    go on."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -152,8 +152,8 @@ def a_gain(
         ),
         (
             a_gain(CURVE[:2], 0.3, beside=2),
-            "2 points beside 2 pending, may improve further: about 0.2 more expected; 95% of that takes both slots; "
-            "no near-duplicates.",
+            "2 points in addition to 2 pending, may improve further: about 0.2 more expected; "
+            "95% of that takes both slots; no near-duplicates.",
         ),
         (
             a_gain((3.0e5, 3.1e5, 3.1e5), 0.05),
@@ -161,19 +161,23 @@ def a_gain(
             "no near-duplicates.",
         ),
         (a_gain((0.12,)), "1 point, likely to improve on the best so far: about 0.1 expected."),
-        (a_gain((0.12,), beside=1), "1 point beside 1 pending, likely to improve further: about 0.1 more expected."),
+        (
+            a_gain((0.12,), beside=1),
+            "1 point in addition to 1 pending, likely to improve further: about 0.1 more expected.",
+        ),
         (
             a_gain((0.12,), 0.2, of=" of hypervolume"),
             "1 point, may improve on the front: about 0.1 of hypervolume expected.",
         ),
         (
             a_gain(CURVE, resolution=0.25),
-            "5 points, little expected: less than 0.25, the least that counts here; no near-duplicates.",
+            "5 points, little expected: less than 0.25, the smallest improvement that matters; no near-duplicates.",
         ),
-        (a_gain((0.0,), 0.0, beside=3), "1 point beside 3 pending, nothing more expected."),
+        (a_gain((0.0,), 0.0, beside=3), "1 point in addition to 3 pending, nothing more expected."),
         (
             a_gain((0.0,), 0.0, beside=1, resolution=0.5),
-            "1 point beside 1 pending, little more expected: less than 0.5, the least that counts here.",
+            "1 point in addition to 1 pending, little more expected: less than 0.5, the smallest improvement that "
+            "matters.",
         ),
     ],
     ids=["five", "pending", "large", "one", "one pending", "front", "settled", "nothing", "settled beside one"],

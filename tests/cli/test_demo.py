@@ -250,7 +250,7 @@ def test_the_place_in_the_table_is_counted_from_all_of_it() -> None:
     shown = DEMOS["reaction"]
     rows = [dict(zip(shown.space.names, row, strict=True)) for row in table()]
     pure = sorted((measure(row)["yield"], i) for i, row in enumerate(rows) if measure(row)["purity"] >= MIN_PURITY)
-    for place, words in ((-1, "which is the one that was found"), (-3, "and 2 yield more than what was found")):
+    for place, words in ((-1, "and was found"), (-3, "and 2 of them yield more than the best result found")):
         optimizer = bv.Optimizer(shown.space, outcomes=shown.goals, seed=0)
         optimizer.observe(rows[pure[place][1]], measure(rows[pure[place][1]]))
         said = rank(optimizer)

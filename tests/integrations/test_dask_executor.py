@@ -231,7 +231,7 @@ def _takes_work(executor: Any) -> bool:
 @pytest.mark.parametrize(
     ("workers", "threads", "rule"),
     [
-        (0, 1, "must have a worker before work comes; inproc://.* has none.*dask worker inproc://"),
+        (0, 1, "must have a worker before work is submitted; inproc://.* has none.*dask worker inproc://"),
         (2, 3, r"one cell at a time; 2 of 2 have more threads than one \(inproc://.*: 3\)"),
     ],
 )

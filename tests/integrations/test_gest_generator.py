@@ -90,11 +90,11 @@ def test_any_objects_can_be_the_values_of_a_discrete_variable() -> None:
     [
         (VOCS(variables={"x": [0.0, 1.0]}), "one or several; got {}"),
         (VOCS(variables={"x": [0.0, 1.0]}, objectives={"f": "EXPLORE"}), "'f': 'ExploreObjective'"),
-        (made(constraints={"x": ["LESS_THAN", 0.0]}), "names of their own; twice: .*'x'"),
+        (made(constraints={"x": ["LESS_THAN", 0.0]}), "different names; got twice: .*'x'"),
         (made(variables={"x": [0.0, 1.0], "t": ContextualVariable()}), "'t' is ContextualVariable"),
         (made(variables={"x": ContinuousVariable(domain=[0.0, 1.0], dtype=(float, (3,)))}), "'x' has the dtype"),
         (made(variables={}), "at least one"),
-        (made(constants={"x": 1.0}), r"names of their own; twice: \['x'\]"),
+        (made(constants={"x": 1.0}), r"different names; got twice: \['x'\]"),
         (made(variables={"f": [0.0, 1.0]}), r"twice: \['f'\]"),
         (made(variables={"_id": [0.0, 1.0]}), r"twice: \['_id'\]"),
         (made(constants={"_id": 1.0}), r"twice: \['_id'\]"),

@@ -146,7 +146,7 @@ def test_what_cannot_be_searched_is_refused_by_name() -> None:
 
     refused: list[tuple[Any, str]] = [
         ({"a": {"b": tune.grid_search([1, 2])}}, r"no tune.grid_search; got .*'b'"),
-        ({"a": tune.randn(0, 1)}, r"must have bounds, which tune.randn and tune.sample_from have not for 'a'"),
+        ({"a": tune.randn(0, 1)}, r"must have bounds; tune.randn and tune.sample_from have none for 'a'"),
         ({"a": tune.qrandn(0, 1, 0.1)}, "must have bounds"),
         ({"a": tune.sample_from(lambda config: 1)}, r"must have bounds, .* for 'a'"),
         ({"a": {"eval": "__import__('os')._exit(7)"}}, "must have bounds"),

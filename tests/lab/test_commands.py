@@ -135,7 +135,7 @@ def test_results_are_amended(folder: Path) -> None:
         (["tell", "batch-001.html"], "a page to look at; tell a sheet"),
         (["tell", "."], "cannot be read"),
         (["ask", "0"], "whole number, 1 or more"),
-        (["ask", "--pending"], "nothing was suggested yet"),
+        (["ask", "--pending"], "no suggestions and no results yet"),
         (["show", "--study", "nowhere"], "there is no nowhere"),
         (["new"], "there is a study already"),
         (["report"], "comes with the first believer ask"),

@@ -167,7 +167,7 @@ def test_the_variable_asking_for_native_where_there_is_none_is_one_error() -> No
     code = "import sys, believer; sys.modules['believer._native'] = None; believer.backend()"
     done = run(code, BELIEVER_BACKEND="native")
     assert done.returncode != 0
-    assert 'InvalidInput: BELIEVER_BACKEND can be "native" only where' in done.stderr
+    assert 'InvalidInput: BELIEVER_BACKEND can be "native" only if' in done.stderr
 
 
 def test_a_wrong_variable_is_refused_at_the_first_use_and_not_at_the_import() -> None:

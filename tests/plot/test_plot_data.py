@@ -440,7 +440,7 @@ def test_lies_of_a_space_with_more_parameters_are_a_slice_through_the_first_poin
 
 def test_a_strategy_that_tells_no_lies_is_named() -> None:
     study = limited(strategy="thompson")
-    with pytest.raises(InvalidInput, match=r'Thompson tells no lies.*strategy="kb"'):
+    with pytest.raises(InvalidInput, match=r'strategy of pseudo-observations; Thompson is not.*strategy="kb"'):
         data.lies(study)
     assert data.lies(study, 1, strategy="cl_min").steps[1].lies == 1
     with pytest.raises(InvalidInput, match='"pending" or "next"; got'):
@@ -471,7 +471,7 @@ def test_the_front_is_that_of_the_study() -> None:
 
 
 def test_a_front_needs_several_objectives() -> None:
-    with pytest.raises(InvalidInput, match="a front is for several objectives"):
+    with pytest.raises(InvalidInput, match="a front needs several objectives"):
         data.front(one())
     with pytest.raises(InvalidInput, match="objectives must be two or more of f, g; got"):
         data.front(several(), objectives=["f", "h"])

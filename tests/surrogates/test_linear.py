@@ -218,9 +218,7 @@ def test_features_and_values_that_are_not_finite_are_refused(bad: float) -> None
     F, y, D = problem(4, 3)
     for which in (F, y):
         which[1] = bad
-        with pytest.raises(
-            NumericalError, match=r"the posterior of 3 weights is not finite\. Check features, y and noise\."
-        ):
+        with pytest.raises(NumericalError, match=r"the posterior of 3 weights must be finite"):
             weights(F, y, 1.0, D)
         which[1] = 0.0
 

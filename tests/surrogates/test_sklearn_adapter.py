@@ -195,7 +195,7 @@ def test_a_class_that_only_looks_like_a_regressor_is_told_what_to_derive_from() 
         ({"std": np.inf}, "predicted std must be finite; Told predicted inf"),
         ({"std": -0.5}, "a std must be zero or more; Told predicted -0.5"),
         ({"mean": np.nan}, "predicted mean must be finite; Told predicted nan"),
-        ({"std": "no tuple"}, r"must return mean and std; Told returned .*\. Mend its predict\."),
+        ({"std": "no tuple"}, r"must return mean and std; Told returned .*\. Correct its predict\."),
         (
             {"std": "too few"},
             r"the std at 15 points must have shape \(15,\); Told predicted \(1,\)\. Return one number a point\.",

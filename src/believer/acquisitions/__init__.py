@@ -1,4 +1,4 @@
-"""Acquisitions: what makes a point worth an experiment."""
+"""Acquisition functions: the worth of an evaluation at a point."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ACQUISITIONS: dict[str, Acquisition] = {
     "EHVI": EHVI(),
     "Scalarized": Scalarized(),
 }
-"""Names that people type, and what they stand for."""
+"""The names that users type, and the acquisition functions that they stand for."""
 
 __all__ = [
     "ACQUISITIONS",

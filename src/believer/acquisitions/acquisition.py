@@ -1,7 +1,8 @@
-"""The protocols of acquisition functions, which say how much a point is worth evaluating.
+"""The protocols of acquisition functions, which give the worth of an evaluation at a point.
 
-A frozen recipe, to be maximized, stated for minimization of the objective. The easy case is a function of mean, std and
-incumbent, point by point (:class:`PerPoint`); one that looks at more makes its own objective (:class:`Bindable`).
+An acquisition function is a frozen recipe. It is maximized, and the objective is minimized. The simple case is a
+function of mean, std and incumbent at each point (:class:`PerPoint`); one that needs more makes its own objective
+(:class:`Bindable`).
 """
 
 from __future__ import annotations
@@ -52,14 +53,14 @@ class View:
 
 @runtime_checkable
 class ByPredictions(Protocol):
-    """An objective that is a function of what models predict, and nothing else: then nobody need predict it twice."""
+    """An objective that is a function of the models' predictions only, so that known predictions can be reused."""
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """The models whose predictions it uses; empty if it is not such a function after all."""
+        """The models whose predictions it uses; empty if it needs more than predictions."""
 
     def of(self, at: tuple[Prediction, ...]) -> Array:
-        """Values (m,) at points where the models predict ``at``, one entry for each, in their order."""
+        """Values (m,) for the predictions ``at``, one entry for each model, in their order."""
 
 
 @runtime_checkable
@@ -67,7 +68,7 @@ class PerPoint(Protocol):
     """An acquisition function of one point at a time."""
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        """α and its derivatives where the model predicts ``mean`` and ``std`` (m,); ``incumbent`` is f⁺."""
+        """α and its derivatives for the predictions ``mean`` and ``std`` (m,); ``incumbent`` is f⁺."""
 
 
 @runtime_checkable
@@ -89,10 +90,10 @@ class Several(Protocol):
 
         Parameters
         ----------
-        models : of the objectives, given real results and lies.
-        front : values (m, k) of the best points so far, none of which beats another in all objectives.
+        models : the models of the objectives, conditioned on real results and lies.
+        front : the values (m, k) of the Pareto front so far.
         reference : the point (k,) from which hypervolumes are measured.
-        rng : of the trial that gets the point.
+        rng : the generator of the trial that gets the point.
         """
 
 

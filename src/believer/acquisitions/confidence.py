@@ -31,10 +31,10 @@ class UCB(PointwiseAcquisition):
             raise InvalidInput(f"beta must be zero or more; got {self.beta!r}.")
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        """α = -μ + √β σ where the model predicts ``mean`` and ``std`` (m,); ``incumbent`` plays no part."""
-        root = math.sqrt(self.beta)  # that of NumPy knows no int above 2**64
+        """α = -μ + √β σ for the predictions ``mean`` and ``std`` (m,); ``incumbent`` is not used."""
+        root = math.sqrt(self.beta)  # np.sqrt takes no int above 2**64
         return Pointwise(root * std - mean, np.full_like(mean, -1.0), np.full_like(std, root))
 
     def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
-        """The values under all models, which predict ``mean`` and ``std`` (S, m); ``incumbents`` do not matter."""
+        """The values for the predictions ``mean`` and ``std`` (S, m) of all models; ``incumbents`` are not used."""
         return self.pointwise(mean, std, 0.0)

@@ -1,4 +1,4 @@
-"""Outputs that must stay within limits: how likely they do, beside what a point is worth otherwise.
+"""Outputs that must stay within limits: the probability that they do, and the worth of a point with it.
 
 ======  =====================================================
 symbol  meaning
@@ -8,7 +8,7 @@ l, u    limits of an output: l ≤ v ≤ u; each may be infinite
 P_j     probability that v_j is within its limits
 ======  =====================================================
 
-With independent models the improvement expected of a point that counts only if it is feasible is the expected
+If an improvement counts only at feasible points and the models are independent, its expectation is the expected
 improvement times all P_j ([Schonlau1998], [Gardner2014]); its logarithm is a sum.
 """
 
@@ -29,7 +29,8 @@ from believer.numerics.special import log_cdf
 from believer.surrogates.protocols import Differentiable, Model, Prediction
 
 FAR = 1e12
-"""Standard deviations of results: what is farther from them is as good as nowhere, and its squares stay numbers."""
+"""The distance in standard deviations from the results to which farther values are moved, so that their squares are
+finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +58,17 @@ class Limits:
         return mask
 
     def near(self, center: float, spread: float) -> Limits:
-        """Limits that say the same of all results, of mean ``center`` and standard deviation ``spread``: one ``FAR``
-        from them never binds, or is hopeless wherever it lies."""
+        """Equivalent limits for all results, of mean ``center`` and standard deviation ``spread``: a limit that is
+        farther than ``FAR`` from them is dropped if it never binds, and moved to that distance if it is never kept."""
         least, most = center - FAR * spread, center + FAR * spread
         return Limits(
             -np.inf if self.low < least else min(self.low, most), np.inf if self.high > most else max(self.high, least)
         )
 
     def pointwise(self, mean: Array, std: Array) -> Pointwise:
-        """log P(l ≤ v ≤ u) of v ~ N(``mean``, ``std``²), (m,) each, and its derivatives by both."""
+        """log P(l ≤ v ≤ u) for v ~ N(``mean``, ``std``²), (m,) each, and its derivatives by both."""
         if np.isfinite(self.low) and np.isfinite(self.high):
-            # Halved first, and the width from the limits: neither rounds where mean and limits are far apart.
+            # Halving first, and the width of the limits, keep both exact even if mean and limits are far apart.
             center = (0.5 * self.low + 0.5 * self.high - mean) / std
             value, by_center, by_width = log_probability(center, (self.high - self.low) / std)
             return Pointwise(value, -by_center / std, -(center * by_center + by_width) / std)
@@ -82,12 +83,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feasible:
-    """log α(x) + Σ_j log P_j(x): what a point is worth if it counts only where all limits hold.
+    """log α(x) + Σ_j log P_j(x): the worth of a point that counts only if all limits hold.
 
     Parameters
     ----------
-    objective : log α, the logarithm of something expected: LogEI or EHVI on models. None as long as nothing feasible
-        is known: then the most likely feasible point is best.
+    objective : log α, the logarithm of an expected quantity: LogEI or EHVI on models. None as long as no feasible point
+        is known; the point that is most likely feasible is then the best.
     limits : models of outputs, each with its limits.
     """
 
@@ -107,14 +108,15 @@ class Feasible:
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """Those of the objective, then those of the outputs; none if the objective is not a function of predictions."""
+        """The models of the objective, then those of the outputs; none if the objective is not a function of
+        predictions."""
         limited = tuple([model for model, _ in self.limits])
         if self.objective is None:
             return limited
         return (*self.objective.models, *limited) if has(self.objective, ByPredictions) else ()
 
     def of(self, at: tuple[Prediction, ...]) -> Array:
-        """The sum (m,) where the models of the objective, then those of the outputs, predict ``at``."""
+        """The sum (m,) for the predictions ``at`` of the objective's models, then of the outputs' models."""
         own, limited = at[: len(at) - len(self.limits)], at[len(at) - len(self.limits) :]
         total = np.zeros(len(at[0].mean))
         if self.objective is not None:

@@ -1,19 +1,19 @@
-"""Several objectives, all to be minimized: fronts, the volume they dominate, and how much of it a point adds.
+"""Several objectives, all minimized: fronts, the volume that they dominate, and the improvement of it by a point.
 
 ======  ======================================================================  ======
 symbol  meaning                                                                 shape
 ======  ======================================================================  ======
 k       objectives
 K       points of a front: none is as good as another in every objective
-r       reference: what is not below it in every objective counts for nothing   (k,)
-c       boxes that cover what is below r and that no point of the front
-        dominates, without overlap
+r       reference: only points below it in every objective count                (k,)
+c       disjoint boxes that cover the part below r that no point of the front
+        dominates
 l, u    their corners; l may be -inf                                            (c, k)
 H_j(a)  E (a - Y_j)⁺ = σ_j h((a - μ_j) / σ_j), with Y_j ~ N(μ_j, σ_j²)
 ======  ======================================================================  ======
 
-The hypervolume is that of all points below r that some point of the front dominates ([Zitzler1999]). What a point y
-adds to it is the volume of the boxes that y dominates, Σ_boxes Π_j ((u_j - y_j)⁺ - (l_j - y_j)⁺). With independent
+The hypervolume is that of all points below r that some point of the front dominates ([Zitzler1999]). The improvement by
+a point y is the volume of the boxes that y dominates, Σ_boxes Π_j ((u_j - y_j)⁺ - (l_j - y_j)⁺). With independent
 models the expectation of each product is the product of expectations, so that the expected hypervolume improvement is
 known in closed form for any k ([Emmerich2011], [Yang2019]; [Daulton2020] take the boxes the same way).
 """
@@ -38,9 +38,9 @@ _MARGIN, AMONG = 0.1, 1.0
 
 
 def nondominated(Y: Array) -> BoolArray:
-    """A mask (n,) of the rows of ``Y`` (n, k) that no other dominates; of equal rows, the first counts.  O(K n k)."""
+    """A mask (n,) of the rows of ``Y`` (n, k) that no other row dominates; the first of equal rows counts. O(K n k)."""
     found = np.zeros(len(Y), dtype=bool)
-    # Who dominates a row comes before it in this order, and of equal rows the first does.
+    # A row that dominates another comes before it in this order, and so does the first of equal rows.
     left = np.lexsort(Y.T[::-1])
     while len(left):
         found[left[0]] = True
@@ -49,21 +49,22 @@ def nondominated(Y: Array) -> BoolArray:
 
 
 def front_of(Y: Array) -> Array:
-    """The rows of ``Y`` (n, k) that no other is as good as in every objective, (K, k)."""
+    """The nondominated rows of ``Y`` (n, k), each once, (K, k)."""
     return Y[nondominated(Y)]
 
 
 def inferred_reference(front: Array, results: Array) -> Array:
     """A reference (k,) for a ``front`` (K, k) among all ``results`` (n, k): beyond the worst of each objective over it.
 
-    By a tenth of the front's range, as is common practice ([Ishibuchi2018] discuss it), so that its ends have a share
-    in the volume too; and no nearer than the worst result (the ``AMONG`` quantile of all): else a front that begins in
-    a corner would stay there, as nothing could be gained beyond its ends. If all are equal, by a tenth of their size.
+    It is beyond the front by a tenth of the front's range, as is common practice ([Ishibuchi2018] discuss it), so that
+    the ends of the front contribute to the volume, too. It is at least as far as the worst result (the ``AMONG``
+    quantile of all): otherwise a front that begins in a corner would stay there, because nothing could be gained beyond
+    its ends. If all values of an objective are equal, the distance is a tenth of their size.
 
     Parameters
     ----------
-    front : objectives that are not dominated, at least one row.
-    results : all that is known, feasible or not, the front among them.
+    front : the objectives of nondominated points, at least one row.
+    results : the objectives of all results, feasible or not, including the front.
     """
     worst = front.max(axis=0)
     margin = np.maximum(_MARGIN * (worst - front.min(axis=0)), np.quantile(results, AMONG, axis=0) - worst)
@@ -73,10 +74,10 @@ def inferred_reference(front: Array, results: Array) -> Array:
 
 
 def boxes(front: Array, reference: Array) -> tuple[Array, Array]:
-    """Disjoint boxes (c, k), lower and upper corners, of all that is below the reference and not dominated.
+    """The lower and upper corners (c, k) of disjoint boxes that cover the nondominated part below the reference.
 
-    Of two objectives c = K + 1, of three c ≤ 2 K + 1. Points of ``front`` (K, k) that are not below the reference (k,)
-    take no part.
+    For two objectives c = K + 1, for three c ≤ 2 K + 1. Points of ``front`` (K, k) that are not below the reference
+    (k,) are ignored.
     """
     lower, upper, _ = _swept(front, reference)
     return lower, upper
@@ -85,11 +86,11 @@ def boxes(front: Array, reference: Array) -> tuple[Array, Array]:
 def hypervolume(Y: Array, reference: Array) -> float:
     """The volume of all points below the reference that some row of ``Y`` dominates; 0.0 if there is none.
 
-    The sum of what each point adds to those before it: no difference of volumes is formed.
+    It is the sum of the volumes that each point adds to those before it, without differences of volumes.
 
     Parameters
     ----------
-    Y : points (n, k); those that are dominated may be among them.
+    Y : points (n, k), which may include dominated ones.
     reference : r, (k,).
     """
     return _swept(Y, reference)[2]
@@ -98,8 +99,8 @@ def hypervolume(Y: Array, reference: Array) -> float:
 def _swept(Y: Array, reference: Array) -> tuple[Array, Array, float]:
     """Boxes and hypervolume of ``Y`` (n, k), by a sweep along the last objective ([Lacour2017] cut boxes so).
 
-    A box that reaches above a point p in every objective is cut: what is below p_k is done with, as all later points
-    lie higher; beside p it is left over in up to k - 1 pieces; the rest is dominated by p.
+    A box that reaches above a point p in every objective is cut: its part below p_k is final, because all later points
+    lie higher; its part beside p remains in up to k - 1 pieces; the rest is dominated by p.
     """
     k = len(reference)
     front = front_of(Y[(reference > Y).all(axis=1)])
@@ -110,7 +111,7 @@ def _swept(Y: Array, reference: Array) -> tuple[Array, Array, float]:
     for point in front:
         cut = (upper > point).all(axis=1)
         low, high = lower[cut], upper[cut]
-        with np.errstate(over="ignore"):  # of what no float holds the volume is infinite
+        with np.errstate(over="ignore"):  # a volume that no float can hold is infinite
             volume += float(np.prod(high - np.maximum(low, point), axis=1).sum())
         below = low[:, -1] < point[-1]
         closed = high[below]
@@ -140,7 +141,7 @@ def _split(lower: Array, upper: Array, point: Array) -> tuple[Array, Array]:
 
 
 def _merged(lower: Array, upper: Array, axis: int) -> tuple[Array, Array]:
-    """Boxes (c, k), those made one that follow each other along ``axis`` and are equal in all else."""
+    """Boxes (c, k), in which neighbors along ``axis`` that are equal in all other columns are merged."""
     if len(lower) < 2:
         return lower, upper
     others = np.hstack([np.delete(lower, axis, axis=1), np.delete(upper, axis, axis=1)])
@@ -156,7 +157,7 @@ def _merged(lower: Array, upper: Array, axis: int) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges:
-    """Boxes by their edges: values of each objective at which some box begins or ends, each listed once.
+    """Boxes by their edges: the values of each objective at which some box begins or ends, each listed once.
 
     Parameters
     ----------
@@ -164,8 +165,8 @@ class Edges:
 
     Attributes
     ----------
-    values : of each objective, sorted; the first is -inf.
-    begins, ends : which of them the boxes have, (c, k) each.
+    values : the edges of each objective, sorted; the first is -inf.
+    begins, ends : the indices of the boxes' edges, (c, k) each.
     """
 
     lower: Array
@@ -183,7 +184,7 @@ class Edges:
         object.__setattr__(self, "values", values)
 
     def log_improvement(self, mean: Array, std: Array) -> Pointwise:
-        """log Σ_boxes Π_j (H_j(u_j) - H_j(l_j)) of ``mean`` and ``std`` (m, k), and its derivatives.  O(m c k)."""
+        """log Σ_boxes Π_j (H_j(u_j) - H_j(l_j)) for ``mean`` and ``std`` (m, k), and its derivatives. O(m c k)."""
         rows = max(1, _AT_ONCE // self.begins.size)
         return in_parts(self._log_improvement, mean, std, rows)
 
@@ -195,7 +196,7 @@ class Edges:
             top, share, by_means[j], by_stds[j] = self._side(j, mean[:, j, None], std[:, j, None])
             logs += top
             kept *= share
-        with np.errstate(divide="ignore"):  # of boxes so narrow that nothing is left of them
+        with np.errstate(divide="ignore"):  # for boxes so narrow that the difference underflows
             logs += np.log(kept)
         most = logs.max(axis=1, keepdims=True)
         weights = np.exp(logs - most)
@@ -217,7 +218,7 @@ class Edges:
         top = logs[:, end]
         share = -np.expm1(logs[:, begin] - top)
         rest = 1.0 - share
-        with np.errstate(divide="ignore", invalid="ignore"):  # narrow sides, which follow
+        with np.errstate(divide="ignore", invalid="ignore"):  # narrow sides, which are computed below
             by_mean = (rest * masses[:, begin] - masses[:, end]) / share
             by_std = (densities[:, end] - rest * densities[:, begin]) / share
         inner = np.flatnonzero(begin > 0)
@@ -236,7 +237,7 @@ class Edges:
 def log_ehvi_on(models: tuple[Model, ...], front: Array, reference: Array) -> OnModels:
     """log of the expected hypervolume improvement on k independent ``models``, one for each objective.
 
-    Points of ``front`` (K, k) that are dominated, or not below the ``reference`` (k,), take no part.
+    Points of ``front`` (K, k) that are dominated, or not below the ``reference`` (k,), are ignored.
     """
     k = len(models)
     below = frozen(as_values(reference, k, "reference"))

@@ -4,7 +4,7 @@
 symbol  meaning
 ======  ==============================
 f⁺      incumbent: the value to beat
-ξ       margin asked beyond f⁺
+ξ       margin beyond f⁺
 z       (f⁺ - ξ - μ) / σ
 ======  ==============================
 """
@@ -33,7 +33,7 @@ class _Improvement(PointwiseAcquisition):
         finite(self.xi, "xi", LARGEST)
 
     def over(self, mean: Array, std: Array, incumbents: Array) -> Pointwise:
-        """All ``incumbents`` (S,) at once: they work entry by entry, and ``mean`` or ``std`` may be (1, m) for all."""
+        """The values for all ``incumbents`` (S,); ``mean`` or ``std`` may be (1, m) for all."""
         return self.pointwise(mean, std, cast(float, incumbents[:, None]))
 
 
@@ -41,7 +41,7 @@ class _Improvement(PointwiseAcquisition):
 class LogEI(_Improvement):
     """log of the expected improvement, log σ + log h(z)  ([Ament2023] Eq. 7).
 
-    It has the maximizers of EI and a gradient where EI is flat zero.
+    It has the same maximizers as EI, and a gradient where EI underflows to zero.
 
     Parameters
     ----------
@@ -56,15 +56,15 @@ class LogEI(_Improvement):
         return Pointwise(np.log(std) + value, -mass / std, density / std)
 
     def average(self, alphas: Array) -> tuple[Array, Array]:
-        """log of the mean of EI, and softmax α_s."""
-        # Over the largest, so that an average of tiny improvements does not underflow.
+        """The log of the mean of EI, and the softmax of α_s."""
+        # Values are relative to the largest, so that an average of tiny improvements does not underflow.
         top = alphas.max(axis=0)
         shares = np.exp(alphas - top)
         total = shares.sum(axis=0)
         return top + np.log(total / len(alphas)), shares / total
 
     def log(self) -> LogEI:
-        """It is one already."""
+        """Itself, since it is a logarithm already."""
         return self
 
     def margin(self) -> float:
@@ -86,7 +86,7 @@ class EI(_Improvement):
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
         """α = σ h(z), of ``mean`` and ``std`` (m,) and the ``incumbent`` f⁺.
 
-        Through log h, so that the difference of two tiny numbers is never formed.
+        It is computed from log h, without the difference of two tiny numbers.
         """
         z = (incumbent - self.xi - mean) / std
         return Pointwise(std * np.exp(log_h(z)[0]), -ndtr(z), normal_pdf(z))
@@ -104,8 +104,8 @@ class EI(_Improvement):
 class PI(_Improvement):
     """Probability of improvement Φ(z).
 
-    It is not monotone in σ: where μ < f⁺ - ξ, less uncertainty makes an improvement more probable. [paper] Prop. 3 does
-    not cover it.
+    It is not monotone in σ: if μ < f⁺ - ξ, less uncertainty makes an improvement more probable. [paper] Prop. 3 does
+    not apply to it.
 
     Parameters
     ----------
@@ -136,5 +136,5 @@ class LogPI(_Improvement):
         return Pointwise(value, -by_z / std, -z * by_z / std)
 
     def log(self) -> LogPI:
-        """It is one already."""
+        """Itself, since it is a logarithm already."""
         return self

@@ -1,4 +1,4 @@
-"""How far q points together improve on the incumbent: q-EI and its smoothed logarithm, by Monte Carlo, with gradients.
+"""The joint improvement of q points on the incumbent: q-EI and its smoothed logarithm, by Monte Carlo, with gradients.
 
 ======  ==============================================================  ===========
 symbol  meaning                                                         shape
@@ -16,11 +16,11 @@ v̄       derivative of the result by v, for any v
 ======  ==============================================================  ===========
 
 q-EI is the mean over samples of max(0, max_i I_i). Its smoothed logarithm ([Ament2023] section 4.2) replaces max(·, 0)
-by softplus and the maximum by a soft one, and works with logarithms throughout: with fat tails no gradient
-vanishes. The base samples stay the same, which makes both a function of the points that L-BFGS can climb.
+by softplus and the maximum by a soft maximum, in logarithms throughout: with fat tails no gradient vanishes. The base
+samples are fixed, so that both are smooth functions of the points, which L-BFGS can maximize.
 
-Where outputs have limits, the improvement of a point counts in those samples alone in which all of them hold there:
-I_i is multiplied by an indicator, and log I_i gets the logarithm of a smooth one.
+If outputs have limits, the improvement of a point counts only in samples in which all limits hold there: I_i is
+multiplied by an indicator, and the logarithm of a smooth indicator is added to log I_i.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _NONE = np.zeros(0)
 
 @dataclass(frozen=True, slots=True)
 class Softness:
-    """The smoothing of the two corners of q-EI ([Ament2023] section 4.2 and appendix A).
+    """The smoothing of the two kinks of q-EI ([Ament2023] section 4.2 and appendix A).
 
     improvement: τ₀ of max(·, 0), as a share of the scale of y. maximum: τₘ of the maximum over a group, in log units.
-    fat: tails that fall like 1/x², so that hopeless points keep a slope, or exponentially.
-    Differs: τ₀ is no absolute number, so that the units of y do not matter.
+    fat: whether tails fall like 1/x², so that poor points keep a gradient, or exponentially. Differs: τ₀ is relative to
+    the scale of y, so that the units of y do not matter.
     """
 
     improvement: float = 1e-6
@@ -66,11 +66,11 @@ class Softness:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointImprovement:
-    """The improvement expected of q points beside p ``fixed`` ones (p, d): what a maximizer maximizes.
+    """The expected improvement by q points and p ``fixed`` ones (p, d), as the objective of a maximizer.
 
     A row of ``X`` (b, q·d) holds q points, one after the other; q follows from the base samples ``normals`` (S, p + q).
-    ``target`` is f⁺ - ξ. The value is log q-EI as ``softness`` smooths it, or without softness q-EI itself, both with
-    y in ``unit``s. Points count where all ``limits`` of other outputs hold.
+    ``target`` is f⁺ - ξ. The value is log q-EI smoothed by ``softness``, or q-EI itself without softness, both with y
+    in ``unit``s. Points count only if all ``limits`` of other outputs hold.
     """
 
     model: JointlyDifferentiable
@@ -83,7 +83,7 @@ class JointImprovement:
     has_gradient: ClassVar[bool] = True
 
     def value(self, X: Array) -> Array:
-        """The value (b,) of each row of ``X`` (b, q·d).  O(b S m²), and what the model's posterior costs."""
+        """The value (b,) of each row of ``X`` (b, q·d). O(b S m²), plus the cost of the model's posterior."""
         groups = max(1, _AT_ONCE // self.normals.size)
         parts = [X[start : start + groups] for start in range(0, len(X), groups)]
         return np.concatenate([self._sampled(part)[0] for part in parts] or [np.zeros(0)])
@@ -95,7 +95,7 @@ class JointImprovement:
         return value, by_points[:, len(self.fixed) :].reshape(X.shape)
 
     def _sampled(self, X: Array) -> tuple[Array, list[tuple[Drawn, Array]]]:
-        """The value, and its derivatives by the samples (S, b, m) of each model that takes part."""
+        """The value, and its derivatives by the samples (S, b, m) of each model."""
         p, d = self.fixed.shape
         b, m = len(X), self.normals.shape[1]
         A = np.empty((b, m, d))
@@ -108,7 +108,7 @@ class JointImprovement:
         others = [_draw(limit.model, A, limit.normals, limit.unit) for limit in self.limits]
         values = [other.at.mean / other.unit + other.deviations for other in others]
         if self.softness is None:
-            # What is no improvement, as it does not count, is an improvement of zero: its slope is zero as well.
+            # An improvement that does not count is zero, and so is its derivative.
             for limit, v in zip(self.limits, values, strict=True):
                 improvements *= limit.within.holds(limit.unit * v)
             value, by_improvements, _ = _expected(improvements, None)
@@ -131,7 +131,7 @@ class Drawn:
     deviations: Array
 
     def pull(self, by_samples: Array) -> Array:
-        """The derivatives of b numbers by the points (b, m, d), of those ``by_samples`` (S, b, m)."""
+        """The derivatives of b numbers by the points (b, m, d), from those ``by_samples`` (S, b, m)."""
         b, m = self.at.mean.shape
         by_samples = by_samples.reshape(-1, b * m)
         by_factor = (by_samples.T @ self.normals).reshape(b, m, m)
@@ -140,7 +140,7 @@ class Drawn:
 
 
 def _draw(model: JointlyDifferentiable, A: Array, normals: Array, unit: float) -> Drawn:
-    """Samples of ``model`` at ``A`` (b, m, d), of the base samples ``normals`` (S, m)."""
+    """Samples of ``model`` at ``A`` (b, m, d), from the base samples ``normals`` (S, m)."""
     b, m, _ = A.shape
     at = model.joint_with_gradient(A)
     root = root_of(at.covariance / squared(unit), MIN_VARIANCE)
@@ -153,7 +153,8 @@ def _expected(
 ) -> tuple[Array, Array, Array]:
     """The value (b,) of ``improvements`` (S, b, m), and its derivatives by them and by ``counts``.
 
-    These are logarithms of how much each counts, for a smoothed value; None for all alike, and no derivatives.
+    ``counts`` are the logarithms of the weights of improvements, for a smoothed value; None for equal weights, without
+    derivatives.
     """
     samples = len(improvements)
     if softness is None:
@@ -186,7 +187,7 @@ def _log_fat_plus(x: Array) -> tuple[Array, Array]:
 
 
 def _log_plus(x: Array) -> tuple[Array, Array]:
-    """log softplus(x) and its derivative; far below zero it is x."""
+    """log softplus(x) and its derivative; far below zero it tends to x."""
     plus, slope = _plus(np.maximum(x, _UNDERFLOW))
     below = x < _UNDERFLOW
     return np.where(below, x, np.log(plus)), np.where(below, 1.0, slope / plus)
@@ -205,7 +206,7 @@ def _fat_maximum(logs: Array, temperature: float) -> tuple[Array, Array]:
     rho = 2.0 / (2.0 + t * (2.0 + t))
     total = rho.sum(axis=2, keepdims=True)
     weights = (1.0 + t) * rho * rho / total
-    # The largest take what is left of one: to raise all u by a number raises the result by as much.
+    # The derivatives sum to one, because adding a number to all u adds it to the result; the largest u get the rest.
     largest = t == 0.0
     weights += largest * ((1.0 - weights.sum(axis=2, keepdims=True)) / largest.sum(axis=2, keepdims=True))
     return (most + temperature * np.log(total))[:, :, 0], weights

@@ -1,4 +1,4 @@
-"""Limits of an output beside a joint improvement: an indicator for each sample, or a smooth one with a logarithm.
+"""Limits of an output in a joint improvement: an indicator for each sample, or the logarithm of a smooth indicator.
 
 ======  ==============================================================
 symbol  meaning
@@ -6,11 +6,11 @@ symbol  meaning
 v       a sample of the output
 l, u    its limits
 η       temperature of the indicator, as a share of the scale of v
-x       how far v is within a limit, (v - l) / η or (u - v) / η
+x       the distance of v inside a limit, (v - l) / η or (u - v) / η
 ======  ==============================================================
 
-The smooth indicator of both limits is the product of one for each ([Ament2023] take constraints so in their library,
-BoTorch): a step with tails that fall like 1/x², so that hopeless samples keep a slope, or the logistic function.
+The smooth indicator of both limits is the product of one for each limit, as in BoTorch, the library of [Ament2023]: a
+step whose tails fall like 1/x², so that poor samples keep a gradient, or the logistic function.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _HEIGHT = 2.0 / 3.0
 class JointLimit:
     """An output with limits, sampled at the points of a group.
 
-    Differs: η is no absolute number, so that the units of v do not matter.
+    Differs: η is relative to the scale of v, so that the units of v do not matter.
 
     Parameters
     ----------
-    model : of the output, independent of all others.
-    within : its limits.
+    model : the model of the output, independent of all others.
+    within : the limits of the output.
     normals : standard normal base samples (S, m) of its own.
     unit : the scale of v.
     softness : η of the smooth indicator.

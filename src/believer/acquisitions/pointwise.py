@@ -1,4 +1,4 @@
-"""Acquisition functions of one point at a time, and the objective that they make with a model."""
+"""Acquisition functions of one point at a time, and their objectives on a model."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class PointwiseAcquisition:
-    """A base class of acquisition functions with defaults for everything that strategies need beside values."""
+    """A base class of acquisition functions with defaults for everything that strategies need besides values."""
 
     __slots__ = ()
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        """α and its derivatives (m,) where the model predicts ``mean`` and ``std`` (m,); ``incumbent`` is f⁺."""
+        """α and its derivatives (m,) for the predictions ``mean`` and ``std`` (m,); ``incumbent`` is f⁺."""
         raise NotImplementedError
 
     def on(self, view: View) -> Objective:
@@ -37,8 +37,8 @@ class PointwiseAcquisition:
 
         Parameters
         ----------
-        mean, std : what they predict, (S, m), or (1, m) where all predict the same.
-        incumbents : their f⁺, (S,).
+        mean, std : the predictions of the models, (S, m), or (1, m) if all are equal.
+        incumbents : f⁺ of the models, (S,).
         """
         shape = len(incumbents), mean.shape[1]
         rows = zip(np.broadcast_to(mean, shape), np.broadcast_to(std, shape), incumbents, strict=True)
@@ -49,16 +49,16 @@ class PointwiseAcquisition:
         return Pointwise(value, by_mean, by_std)
 
     def average(self, alphas: Array) -> tuple[Array, Array]:
-        """α over S equally likely models, (m,), of α_s (S, m); and ∂α/∂α_s (S, m)."""
+        """The average α (m,) of α_s (S, m) over S equally likely models, and ∂α/∂α_s (S, m)."""
         return alphas.mean(axis=0), np.full_like(alphas, 1.0 / len(alphas))
 
     def log(self) -> PointwiseAcquisition | None:
-        """The acquisition whose value is the logarithm of this one's; None for one that may be negative."""
+        """The acquisition function whose value is the logarithm of this one; None if this one may be negative."""
         return None
 
     @property
     def is_log(self) -> bool:
-        """Whether it is the logarithm of something: then ranges and shares of its values mean nothing."""
+        """Whether it is a logarithm, so that ranges and ratios of its values have no meaning."""
         return self.log() is self
 
     def margin(self) -> float | None:
@@ -66,8 +66,8 @@ class PointwiseAcquisition:
         return None
 
     compiled_as: ClassVar[tuple[str, str] | None] = None
-    """The name by which compiled code knows it, and that of its one number; None if it does not. A class has this for
-    itself alone, because one that is derived from it may compute something else."""
+    """Its name in compiled code, and the name of its only parameter; None if it is not compiled. This is not inherited,
+    because a derived class may compute something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def completed(acquisition: Acquisition) -> PointwiseAcquisition:
         return acquisition
     if not has(acquisition, PerPoint):
         raise MissingCapability(
-            f"this needs an acquisition that goes point by point (pointwise); {type(acquisition).__name__} does not. "
+            f"this needs an acquisition function with a method pointwise; {type(acquisition).__name__} has none. "
             "Strategies that work with it: the lies kb, kb_lower, kb_upper, cl_min, cl_mean, cl_max, fantasy; top_q."
         )
     return Defaulted(acquisition)
@@ -98,15 +98,15 @@ def objective_on(acquisition: Acquisition, view: View) -> Objective:
 
     Parameters
     ----------
-    acquisition : what makes a point worth an experiment.
-    view : what is known.
+    acquisition : the acquisition function.
+    view : the model, the incumbent and the data.
     """
     return (acquisition if has(acquisition, Bindable) else completed(acquisition)).on(view)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PointwiseObjective:
-    """α(μ(x), σ(x), f⁺): an acquisition of one point on a model, in compiled code where both exist there."""
+    """α(μ(x), σ(x), f⁺): an acquisition function of one point on a model, in compiled code if both exist there."""
 
     acquisition: PerPoint
     model: Model
@@ -114,7 +114,7 @@ class PointwiseObjective:
     _compiled: Improvement | None = field(init=False, repr=False, default=None)
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        """Without what is compiled, which is made again where it is needed."""
+        """Leave out the compiled objective, which is made again when needed."""
         return type(self), (self.acquisition, self.model, self.incumbent)
 
     def compiled(self) -> Improvement | None:
@@ -145,11 +145,11 @@ class PointwiseObjective:
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """The one model."""
+        """The model."""
         return (self.model,)
 
     def of(self, at: tuple[Prediction, ...]) -> Array:
-        """α (m,) where the model predicts the one entry of ``at``."""
+        """α (m,) for the model's predictions, the only entry of ``at``."""
         (prediction,), compiled = at, self.compiled()
         if compiled is not None:
             return compiled.of(prediction.mean, prediction.std)

@@ -1,4 +1,4 @@
-"""Several objectives made one by weights: the worst of them counts, and how much a point improves on that.
+"""Scalarization of several objectives: the largest weighted objective, and the expected improvement of it.
 
 ======  ====================================================================  ==========
 symbol  meaning                                                               shape
@@ -6,16 +6,16 @@ symbol  meaning                                                               sh
 w       weights of the objectives, above zero                                 (k,)
 s(y)    max_j w_j (y_j - ideal_j) / scale_j, to be minimized
 s⁺      the value of s to beat
-t       how far s is below s⁺
+t       the improvement of s on s⁺
 z_j     (ideal_j + s⁺ scale_j / w_j - μ_j) / σ_j, where t is zero             (m, k)
-r_j     scale_j / (w_j σ_j): by so much z_j falls as t rises                  (m, k)
+r_j     scale_j / (w_j σ_j): the rate at which z_j falls as t rises           (m, k)
 F(t)    Π_j Φ(z_j - r_j t), the probability that s is below s⁺ - t
 λ       φ / Φ
 ======  ====================================================================  ==========
 
 With independent models the expected improvement is one integral, E (s⁺ - s(Y))⁺ = ∫ F(t) dt over t > 0. F falls, and
-its logarithm is concave: up to the t where it is next to nothing, panels that begin where a factor begins to fall, and
-where it has fallen by half, make it smooth within each.
+its logarithm is concave. The range, up to the t where F is negligible, is divided into panels at the points where a
+factor begins to fall and where it has fallen by half, so that F is smooth within each.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _AT_ONCE = 1 << 16
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 _FALL = 26.0
-"""F is next to nothing where it has fallen by e to this power."""
+"""F is negligible once it has fallen by e to this power."""
 
 _FLAT = 6.7
-"""Φ is next to one from here on."""
+"""From here on Φ is nearly one."""
 
 _EARLY = 0.2
-"""The share of the integration range that is a panel of its own, for factors that fall exponentially from the start."""
+"""The share of the integration range that is a separate panel, for factors that fall exponentially from the start."""
 
 _STEPS = 6
 
@@ -54,17 +54,17 @@ _SQRT_2_OVER_PI = float(np.sqrt(2.0 / np.pi))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chebyshev:
-    """s(y) = max_j w_j (y_j - ideal_j) / scale_j: every point of a front, also where it is not convex, has weights that
-    make it the best ([Knowles2006]).
+    """s(y) = max_j w_j (y_j - ideal_j) / scale_j. Every point of a front, even a nonconvex one, is the best for some
+    weights ([Knowles2006]).
 
-    Differs: [Knowles2006] adds a small multiple of the weighted sum, so that of two points with the same maximum the
-    one that is better elsewhere wins. With the maximum alone the expected improvement is one integral, and among
-    predictions a tie has probability zero.
+    Differs: [Knowles2006] adds a small multiple of the weighted sum, which decides between points with the same
+    maximum. With the maximum alone the expected improvement is one integral, and ties of predictions have probability
+    zero.
 
     Parameters
     ----------
     weights : w, above zero, (k,).
-    ideal : where objectives are as good as they can be, or as good as any was, (k,).
+    ideal : the best possible values of the objectives, or the best so far, (k,).
     scale : the size of differences in each objective, above zero, (k,).
     """
 
@@ -87,8 +87,8 @@ class Chebyshev:
 
 
 def random_weights(k: int, rng: np.random.Generator) -> Array:
-    """Weights (k,) that are above zero and sum to one, uniform among all such."""
-    # Spacings of a Poisson process; the least double instead of a zero, which has no weight to speak of either.
+    """Weights (k,) above zero that sum to one, drawn uniformly."""
+    # The spacings of a Poisson process, with the least double in place of a zero.
     shares = np.maximum(rng.standard_exponential(k), np.finfo(np.float64).tiny)
     weights: Array = shares / shares.sum()
     return weights
@@ -114,7 +114,7 @@ def log_scalarized_improvement(mean: Array, std: Array, scalarization: Chebyshev
 
 
 def _log_integral(z: Array, rate: Array, std: Array) -> Pointwise:
-    """log ∫ F(t) dt, and its derivatives by means and stds."""
+    """log ∫ F(t) dt and its derivatives by means and stds."""
     nodes, weights = _panels(z, rate)
     start, first = z.T[:, :, None], np.where(z < 0.0, 0.5 * erfcx(_SQRT_HALF * np.abs(z)), ndtr(z)).T[:, :, None]
     gone = rate.T[:, :, None] * nodes
@@ -136,7 +136,7 @@ def _log_integral(z: Array, rate: Array, std: Array) -> Pointwise:
 
 
 def _panels(z: Array, rate: Array) -> tuple[Array, Array]:
-    """Nodes t and weights, (m, N) each, of Gauss-Legendre panels from zero to where F is next to nothing."""
+    """Nodes t and weights, (m, N) each, of Gauss-Legendre panels from zero to where F is negligible."""
     end = _end(z, rate)
     falls = [np.clip((z - flat) / rate, 0.0, end) for flat in (_FLAT, 0.0)]
     inner = np.sort(np.hstack([*falls, _EARLY * end]), axis=1)
@@ -151,7 +151,7 @@ def _end(z: Array, rate: Array) -> Array:
     """A t (m, 1) at which F(t) is below e^-``_FALL`` of F(0), but not by much.
 
     -log F(t) / F(0) is at least the sum of r t (|z| + r t / 2) over z < 0 and of ((r t - z)⁺)² / 2 over the others:
-    convex and rising, so that Newton's method comes down to where it is ``_FALL`` from any t beyond.
+    this is convex and rising, so that Newton's method converges from above to the t where it is ``_FALL``.
     """
     size, root = np.abs(z), np.sqrt(2.0 * _FALL)
     reach = np.where(z < 0.0, 2.0 * _FALL / (size + np.sqrt(size * size + 2.0 * _FALL)), z + root)
@@ -167,8 +167,10 @@ def _end(z: Array, rate: Array) -> Array:
 
 
 def log_scalarized_ei_on(models: tuple[Model, ...], scalarization: Chebyshev, best: float) -> OnModels:
-    """log E (s⁺ - s(Y(x)))⁺ on k independent ``models``, one for each objective; ``best`` is s⁺."""
+    """log E (s⁺ - s(Y(x)))⁺ on k independent ``models``, one for each objective; ``best`` is s⁺, the value to beat."""
     if len(models) != len(scalarization.weights):
-        raise InvalidInput(f"a model for each weight is needed; got {len(models)} and {len(scalarization.weights)}.")
+        raise InvalidInput(
+            f"there must be a model for each weight; got {len(models)} and {len(scalarization.weights)}."
+        )
     best = finite(best, "best", LARGEST)
     return OnModels(models, partial(log_scalarized_improvement, scalarization=scalarization, best=best))

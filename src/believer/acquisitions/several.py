@@ -14,17 +14,17 @@ from believer.capabilities import has
 from believer.surrogates.protocols import Differentiable, Model, Prediction, PredictionGradient
 
 Formula: TypeAlias = Callable[[Array, Array], Pointwise]
-"""α (m,) of means and stds, (m, k) each, and its derivatives by them, (m, k) each as well."""
+"""A function of means and stds, (m, k) each, that returns α (m,) and its derivatives by them, (m, k) each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OnModels:
-    """An acquisition function of k outputs on their models: what a maximizer maximizes.
+    """An acquisition function of the models of k outputs, as the objective of a maximizer.
 
     Parameters
     ----------
-    models : one for each output, independent of each other.
-    formula : α of what they predict.
+    models : a model for each output, independent of the others.
+    formula : α as a function of their predictions.
     """
 
     models: tuple[Model, ...]
@@ -40,7 +40,7 @@ class OnModels:
         return self.of(tuple([model.predict(X) for model in self.models]))
 
     def of(self, at: tuple[Prediction, ...]) -> Array:
-        """α (m,) where the models predict ``at``."""
+        """α (m,) for the predictions ``at`` of the models."""
         return self.formula(*_side_by_side(at)).value
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
@@ -54,12 +54,12 @@ class OnModels:
 
 
 def _side_by_side(at: Sequence[Prediction | PredictionGradient]) -> tuple[Array, Array]:
-    """Means and stds (m, k) of k predictions."""
+    """The means and stds (m, k) of k predictions."""
     return np.stack([p.mean for p in at], axis=1), np.stack([p.std for p in at], axis=1)
 
 
 def in_parts(formula: Formula, mean: Array, std: Array, rows: int) -> Pointwise:
-    """The ``formula`` of ``mean`` and ``std`` (m, k), ``rows`` points at once: so much memory and no more."""
+    """The ``formula`` of ``mean`` and ``std`` (m, k), for ``rows`` points at a time, which bounds the memory."""
     if len(mean) <= rows:
         return formula(mean, std)
     parts = [formula(mean[i : i + rows], std[i : i + rows]) for i in range(0, len(mean), rows)]

@@ -1,4 +1,4 @@
-"""Acquisitions of several objectives: recipes that make an objective of their models and of the front so far."""
+"""Acquisition functions for several objectives: recipes that make an objective from the models and the front so far."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ from believer.surrogates.protocols import Model
 
 @dataclass(frozen=True, slots=True)
 class EHVI:
-    """log of the expected hypervolume improvement, in closed form: by how much the front is expected to grow."""
+    """The log of the expected hypervolume improvement, in closed form."""
 
     def of_several(
         self, models: tuple[Model, ...], front: Array, reference: Array, rng: np.random.Generator
     ) -> Objective:
-        """log EHVI of ``models`` beyond ``front`` (m, k), up to ``reference`` (k,); ``rng`` plays no part."""
+        """log EHVI of ``models`` on ``front`` (m, k), up to ``reference`` (k,); ``rng`` is not used."""
         return log_ehvi_on(models, front, reference)
 
 
 @dataclass(frozen=True, slots=True)
 class Scalarized:
-    """log of the improvement expected in the largest of the objectives, weighed at random a point ([Knowles2006]).
+    """The log of the expected improvement of the largest weighted objective, with random weights for each point
+    ([Knowles2006]).
 
-    The cheap alternative where objectives are many: its price does not grow with the front. While there is no front,
-    the reference is what is to be improved on.
+    This is the cheap alternative for many objectives, because its cost does not grow with the front. While there is no
+    front, it is the improvement on the reference.
     """
 
     def of_several(
         self, models: tuple[Model, ...], front: Array, reference: Array, rng: np.random.Generator
     ) -> Objective:
-        """log EI of ``models`` for weights from ``rng``; ``front`` (m, k) and ``reference`` (k,) say the scales."""
-        front = front if len(front) else reference[None, :]  # all that it says is that points beyond it are no gain
+        """log EI of ``models`` for weights from ``rng``; ``front`` (m, k) and ``reference`` (k,) determine the
+        scales."""
+        front = front if len(front) else reference[None, :]  # it only says that points beyond it are no gain
         ideal = front.min(axis=0)
         scale = np.where(reference > ideal, reference - ideal, 1.0)
         way = Chebyshev(random_weights(len(models), rng), ideal, scale)

@@ -41,13 +41,13 @@ LOADED_ON_USE = {
     "TrustRegion": "trust_region",
     "UCBPE": "hallucination",
 }
-"""Strategies, and the modules of this room that they are in."""
+"""The strategies, and the modules of this package that define them."""
 
 __getattr__ = loader(__name__, {**LOADED_ON_USE, "GaussianPenalty": "penalization"})
 
 
 class _Strategies(Mapping[str, Strategy]):
-    """Strategies by name; those that are classes to be loaded are made when they are asked for."""
+    """Strategies by name. Those whose class is loaded on use are made when they are first looked up."""
 
     def __init__(self, named: Mapping[str, Strategy | str]) -> None:
         self._named = dict(named)

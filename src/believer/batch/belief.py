@@ -41,7 +41,7 @@ PLAUSIBLE, SHORTEST = "plausible", "shortest"
 SHORTEST: half of the fitted lengthscales, whatever the likelihood."""
 
 _UNUSED = np.random.default_rng(0)
-"""For lies that draw nothing: a generator takes longer to make than such a lie."""
+"""A generator for lies that draw nothing: making one takes longer than such a lie."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,9 +64,9 @@ class Belief:
 
     Attributes
     ----------
-    strategy : the strategy, which has the rule of the lies and the kind of update.
-    parts : of each output of the request, in its order.
-    region : where points were looked for.
+    strategy : the strategy, which has the rule for the lies and the kind of update.
+    parts : the belief about each output of the request, in its order.
+    region : the region that was searched.
     wanted : points near which more candidates are drawn before the next point is chosen.
     left_out : if the space is a long list, only its best points became candidates; this is the largest acquisition
         value, before any lie, among the other points, and minus infinity if there are none. None for any other space.
@@ -118,13 +118,13 @@ class Belief:
         return self.parts[0].model
 
     def view(self, request: Request) -> View:
-        """D' and f⁺ of the first objective: what an acquisition looks at."""
+        """D' and f⁺ of the first objective: what an acquisition function may use."""
         best, first = self.incumbent(self.best_so_far(request)), self.parts[0]
         assert best is not None
         return View(first.model, best, request.data, Data(first.X, first.y))
 
     def objective(self, request: Request, trial: int = 0) -> Objective:
-        """α(· | D'): what the point of ``trial`` in a ``request`` maximizes."""
+        """α(· | D'): the objective that the point of ``trial`` in a ``request`` maximizes."""
         return self.worth(request, self.best_so_far(request), trial).objective
 
     def best_so_far(self, request: Request) -> BestSoFar:
@@ -135,7 +135,7 @@ class Belief:
         return self._best_so_far
 
     def incumbent(self, here: BestSoFar) -> float | None:
-        """f⁺, as the strategy reads it; None if nothing feasible is known."""
+        """f⁺ by the strategy's ``incumbent`` rule; None if nothing feasible is known."""
         return here.incumbent_of_data if self.strategy.incumbent == "data" else here.incumbent
 
     def worth(
@@ -146,15 +146,15 @@ class Belief:
         models: tuple[Model, ...] | None = None,
         margin: float = 0.0,
     ) -> Worth:
-        """α(· | D'): what the point of a trial maximizes.
+        """α(· | D'): the objective that the point of a trial maximizes, with its name.
 
         Parameters
         ----------
-        request : what the strategy was asked.
-        here : where the study stands.
+        request : the request to the strategy.
+        here : the incumbent, the Pareto front and the feasible points.
         trial : the id of the trial that gets the point.
-        models : one for each output, in place of its own.
-        margin : by how much f⁺ is to be improved at least.
+        models : one model for each output, in place of the belief's own.
+        margin : the least improvement on f⁺ that counts.
         """
         best, first = self.incumbent(here), self.parts[0]
         return worth(
@@ -167,50 +167,53 @@ class Belief:
         )
 
     def with_pending(self, request: Request) -> Belief:
-        """The belief with lies about all pending points, for each output whose result is not known yet."""
+        """The belief with lies at all pending points, in each output whose result is not known yet."""
         fresh = [
             dict(zip(learned.pending.ids[len(part.ids) :], learned.pending.X[len(part.ids) :], strict=True))
             for part, learned in zip(self.parts, request.outputs, strict=True)
         ]
         if not any(fresh):
             return self
-        if any(part.start is None for part in self.parts):  # no candidates that a lie could add to
+        if any(part.start is None for part in self.parts):  # there is no candidate set to extend
             parts = list(self.parts)
             for place, points in enumerate(fresh):
                 for trial, x in points.items():
                     parts[place] = self._lied(parts[place], request, place, trial, x)
             return replace(self, parts=tuple(parts))
-        told = self
+        belief = self
         for trial in sorted(set[int]().union(*fresh)):
             x = next(points[trial] for points in fresh if trial in points)
-            told = told._with(request, trial, x, [trial in points for points in fresh])
-        return told
+            belief = belief._with(request, trial, x, [trial in points for points in fresh])
+        return belief
 
     def with_lie(self, request: Request, trial: int, x: Array) -> Belief:
-        """[paper] Algorithm 1, lines 6-7 and 3, for every output of a ``request``: lie about ``x`` (d,), the point of a
-        ``trial``, and update the models."""
+        """[paper] Algorithm 1, lines 6-7 and 3, for every output of a ``request``: add a lie at ``x`` (d,), the point
+        of a ``trial``, and update the models."""
         return self._with(request, trial, x, [True] * len(self.parts))
 
     def _with(self, request: Request, trial: int, x: Array, lacking: list[bool]) -> Belief:
-        """The belief with a lie about ``x`` in each output that lacks its result; it may want candidates there."""
+        """The belief with a lie at ``x`` in each output that lacks its result. It may ask for candidates near ``x``."""
         parts = [
             self._lied(part, request, place, trial, x) if lacking[place] else part
             for place, part in enumerate(self.parts)
         ]
-        told = replace(self, parts=tuple(parts))
-        if any(part.start is None for part in told.parts):
-            return told
-        places = told.best_so_far(request).places()
-        if not deserves_candidates(request, x, len(told.lies.ids), places):
-            return told
-        # A model that is conditioned is not kept: it is made again of the lies, and hundreds of them would be large.
-        again = [has(part.model, Conditionable) and self.strategy.update in CONDITIONED for part in told.parts]
-        models = [None if made else part.model for part, made in zip(told.parts, again, strict=True)]
-        then = tuple([(len(part.ids), model) for part, model in zip(told.parts, models, strict=True)])
-        return replace(told, wanted=(*told.wanted, WantedCandidates(trial, x, places, then)))
+        updated_belief = replace(self, parts=tuple(parts))
+        if any(part.start is None for part in updated_belief.parts):
+            return updated_belief
+        places = updated_belief.best_so_far(request).places()
+        if not deserves_candidates(request, x, len(updated_belief.lies.ids), places):
+            return updated_belief
+        # A conditioned model is not kept, because it can be computed again from the lies: hundreds would be large.
+        again = [
+            has(part.model, Conditionable) and self.strategy.update in CONDITIONED for part in updated_belief.parts
+        ]
+        models = [None if made else part.model for part, made in zip(updated_belief.parts, again, strict=True)]
+        then = tuple([(len(part.ids), model) for part, model in zip(updated_belief.parts, models, strict=True)])
+        return replace(updated_belief, wanted=(*updated_belief.wanted, WantedCandidates(trial, x, places, then)))
 
-    def _looked_around(self, request: Request) -> Belief:
-        """The belief with the candidates that its lies asked for; they are drawn when another point is to be chosen."""
+    def _with_wanted_candidates(self, request: Request) -> Belief:
+        """The belief with the candidates that its lies asked for, which are drawn only when another point is to be
+        chosen."""
         parts, lies = list(self.parts), 0
         for one in self.wanted:
             lies = max(known for known, _ in one.then)
@@ -221,15 +224,15 @@ class Belief:
         return replace(self, parts=tuple(parts), wanted=())
 
     def _lied(self, part: Part, request: Request, place: int, trial: int, x: Array) -> Part:
-        learned, rule = part.learned, self._lie(part)
+        learned, rule = part.learned, self._rule(part)
         rng = request.stream(trial, "lie", place) if draws(rule) else _UNUSED
         lie = lie_about(rule, part.model, x, learned.data, learned.warp, learned.output.sign, rng)
         X, y = read_only(np.concatenate([part.X, x[None, :]])), read_only(np.concatenate([part.y, (lie,)]))
         model = updated(part.model, self.strategy.update, request, place, trial, X, y)
         return Part(learned, model, (*part.ids, trial), X, y, part.start, part.added, part.followers)
 
-    def _lie(self, part: Part) -> Lie:
-        """The lie for an output: the model of a limit is never told a constant."""
+    def _rule(self, part: Part) -> Lie:
+        """The rule for an output's lies: an output with limits never gets a constant."""
         own = self.strategy.lie
         return own if part.learned.output.limits is None or isinstance(own, Fantasy) else Believe()
 
@@ -241,11 +244,11 @@ class Belief:
 
         Parameters
         ----------
-        request : what the strategy was asked.
+        request : the request to the strategy.
         name : :data:`OWN`, :data:`PLAUSIBLE` or :data:`SHORTEST`.
         """
         nats, parts, followers = self.strategy.hedge if name == PLAUSIBLE else math.inf, list[Part](), list[Follower]()
-        here = self._looked_around(request) if self.wanted else self
+        here = self._with_wanted_candidates(request) if self.wanted else self
         for part in here.parts:
             if name not in part.followers:
                 part = part.following(name, *plausible(part.learned, request.region, nats))
@@ -255,7 +258,8 @@ class Belief:
         return replace(here, parts=tuple(parts)), tuple(followers)
 
     def is_about(self, request: Request, strategy: PseudoObservations) -> bool:
-        """Whether it is of this ``strategy``, about the models of ``request``, and about its first pending points."""
+        """Whether this belief is of ``strategy``, has the models of ``request``, and has lies at the first of its
+        pending points only."""
         return (
             self.strategy == strategy
             and self.region is request.region
@@ -274,18 +278,18 @@ def believed(request: Request) -> Belief:
 
     Parameters
     ----------
-    request : what the strategy was asked.
+    request : the request to the strategy.
     """
-    from believer.batch.pseudo import PseudoObservations  # it is made of beliefs
+    from believer.batch.pseudo import PseudoObservations  # imports this module
 
     return PseudoObservations().begin(request).with_pending(request)
 
 
 def updated(model: Model, update: str, request: Request, place: int, trial: int, X: Array, y: Array) -> Model:
-    """Update ``model``, which knows all of the lies ``X`` (p, d), ``y`` (p,) but the last, with the last lie.
+    """Update ``model``, which has all of the lies ``X`` (p, d), ``y`` (p,) except the last, with the last lie.
 
-    place: the position of the model's output in the request. trial: the id of the trial that the last lie is about; a
-    refit uses its random stream.
+    place: the position of the model's output in the request. trial: the id of the trial of the last lie; a refit uses
+    its random stream.
     """
     if has(model, Conditionable) and update in CONDITIONED:
         return model.condition(Data(X[-1:], y[-1:]))

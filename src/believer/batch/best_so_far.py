@@ -1,4 +1,4 @@
-"""Feasible points, the incumbent and the Pareto front of a study, by results or by results and lies.
+"""The feasible points, the incumbent and the Pareto front of a study, from results or from results and lies.
 
 ======  =========================================================================================
 symbol  meaning
@@ -9,8 +9,8 @@ F       values of feasible points that no other such point beats in all objectiv
 r       the reference point, from which hypervolumes are measured
 ======  =========================================================================================
 
-Without noise a point is where it was seen to be. With noise what was seen is partly luck, and what counts is what the
-models expect there. Failed trials are no results.
+Without noise, the value of a point is its result. With noise, a result is partly luck, and the posterior mean counts
+instead. Failed trials are not results.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from believer.surrogates.protocols import MIN_STD, Bounded, Recalling, Surrogate
 from believer.surrogates.subset import learned_rows
 
 _PLACES, _PLACES_AMONG = 3, 4
-"""Good points whose neighborhoods get candidates: of one objective without limits, and otherwise."""
+"""The numbers of good points near which candidates are drawn: for one objective without limits, and otherwise."""
 
 _ROUNDING = 1e-12
 
@@ -45,11 +45,11 @@ class BestSoFar:
     ----------
     ids : the ids of their trials, (n,).
     X : the points, (n, d).
-    Y : their objectives, (n, k), for minimization.
-    seen : the first objective, as observed or as a lie, (n,), with its noise.
+    Y : the objectives at the points, (n, k), for minimization.
+    seen : the observed value or the lie of the first objective, (n,); it contains noise.
     log_feasible : Σ_j log P_j, (n,).
-    feasible : which points keep every limit with the required probability, (n,).
-    real : which points have no lie in any objective, (n,).
+    feasible : a mask of the points that keep every limit with the required probability, (n,).
+    real : a mask of the points that have no lie in any objective, (n,).
     limited : whether there are limits.
     """
 
@@ -77,7 +77,7 @@ class BestSoFar:
 
     @property
     def incumbent_of_data(self) -> float | None:
-        """f⁺ over real results as they were seen, [paper] Algorithm 1; None if none is feasible."""
+        """f⁺ over the observed values of real results, [paper] Algorithm 1; None if none is feasible."""
         real = self.seen[self.real & self.feasible]
         return float(real.min()) if len(real) else None
 
@@ -100,14 +100,16 @@ class BestSoFar:
         return rows[nondominated(self.Y[rows])]
 
     def reference(self) -> Array:
-        """r (k,), inferred from real results and the front of those that are feasible, of all if there are none."""
+        """r (k,), inferred from real results and the front of the feasible ones, or the front of all if none is
+        feasible."""
         real = self.real if self.real.any() else np.ones_like(self.real)
         known = real & self.feasible
         Y = self.Y[known if known.any() else real]
         return inferred_reference(Y[nondominated(Y)], self.Y[real])
 
     def places(self) -> Array:
-        """Good points (m, d): the best, those on the front spread along the first objective, or the likely feasible."""
+        """Good points (m, d): the best ones, points of the front at even steps along the first objective, or the points
+        that are most likely feasible."""
         if not self.any_feasible:
             return self.X[np.argsort(-self.log_feasible, kind="stable")[:_PLACES_AMONG]]
         if self.Y.shape[1] == 1:
@@ -122,33 +124,33 @@ class BestSoFar:
 
 
 def best_so_far(request: Request) -> BestSoFar:
-    """Feasibility, incumbent and Pareto front by real results only, under the models of the request.
+    """Feasibility, incumbent and Pareto front from real results only, under the models of the request.
 
     Parameters
     ----------
-    request : what the strategy was asked.
+    request : the request to the strategy.
     """
     return best_among([Part.of(learned) for learned in request.outputs], request.surrogate)
 
 
 def real_incumbent(request: Request) -> float:
-    """f⁺ over real results; where none is feasible, over all of them.
+    """f⁺ over feasible real results, or over all real results if none is feasible.
 
     Parameters
     ----------
-    request : what the strategy was asked.
+    request : the request to the strategy.
     """
     here = best_so_far(request)
     return float(here.Y[:, 0].min()) if here.incumbent is None else here.incumbent
 
 
 def best_places(request: Request, X: Array | None = None, y: Array | None = None) -> Array:
-    """The best real points, and of those added, in the region: their neighborhoods get candidates.
+    """The best of the real and the added points, moved into the region: candidates are drawn near them.
 
     Parameters
     ----------
-    request : what the strategy was asked; it has the real points.
-    X, y : points added, (p, d), and their values (p,) of the first objective; None for no such points.
+    request : the request to the strategy; it has the real points.
+    X, y : added points, (p, d), and their values (p,) of the first objective; None for none.
     """
     parts = [Part.of(learned) for learned in request.outputs]
     if X is not None and y is not None and len(X):
@@ -159,14 +161,14 @@ def best_places(request: Request, X: Array | None = None, y: Array | None = None
 
 
 def learned_by(surrogate: Surrogate, data: Data) -> IntArray | None:
-    """Rows of ``data`` that the surrogate's models learn from, where these are not all; None if they are."""
+    """The rows of ``data`` that the surrogate's models learn from; None if they learn from all."""
     if has(surrogate, Bounded) and len(data) > surrogate.most_results:
         return learned_rows(data.y, surrogate.most_results)
     return None
 
 
 def best_among(parts: Sequence[Part], surrogate: Surrogate) -> BestSoFar:
-    """Feasibility, incumbent and Pareto front by the results and lies of all outputs."""
+    """Feasibility, incumbent and Pareto front from the results and lies of all outputs."""
     known, limited = list[_Known](), list[Part]()
     for part in parts:
         if part.learned.output.limits is None:
@@ -193,7 +195,7 @@ def best_among(parts: Sequence[Part], surrogate: Surrogate) -> BestSoFar:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
-    """An objective at its points, real ones first: as seen or believed, and as expected."""
+    """An objective at its points, real ones first: the results or lies, and the values that count."""
 
     ids: IntArray
     X: Array
@@ -217,14 +219,15 @@ class _Known:
         return _Known(ids, X, y, _means(part, X) if noisy and len(X) else y, real)
 
     def rows_of(self, ids: IntArray) -> IntArray:
-        """The rows of the trials ``ids``, all of which it has."""
+        """The rows of the trials ``ids``, all of which must be known."""
         order = np.argsort(self.ids, kind="stable")
         found: IntArray = order[np.searchsorted(self.ids, ids, sorter=order)]
         return found
 
 
 def _learned_rows(learned: Learned, surrogate: Surrogate) -> IntArray | None:
-    """Rows of the results that a model knows: those of its fit, and what was added since; None if it knows all."""
+    """The rows of the results that a model has learned: those of its fit, and those added since; None if it has learned
+    all."""
     failed = 0 if learned.failed is None else len(learned.failed)
     first = len(learned.data) - (0 if learned.since is None else len(learned.since) - failed)
     rows = learned_by(surrogate, learned.data.at(slice(first)))
@@ -232,7 +235,7 @@ def _learned_rows(learned: Learned, surrogate: Surrogate) -> IntArray | None:
 
 
 def _means(part: Part, X: Array) -> Array:
-    """The posterior means at ``X`` (n, d): the points that the model learned from, then those of lies."""
+    """The posterior means at ``X`` (n, d), the points that the model learned from followed by those of lies."""
     model, p = part.model, len(part.ids)
     if has(model, Recalling):
         known, failed = model.mean_at_data(), 0 if part.learned.failed is None else len(part.learned.failed)
@@ -242,7 +245,8 @@ def _means(part: Part, X: Array) -> Array:
 
 
 def _log_probability(part: Part, ids: IntArray, X: Array) -> Array:
-    """log P_j (n,) at the points ``X`` (n, d) of trials ``ids``: as seen where that is sure, else as expected."""
+    """log P_j (n,) at the points ``X`` (n, d) of trials ``ids``: 0 or -∞ by an exact result, and the model's
+    probability otherwise."""
     learned, limits = part.learned, part.learned.limits
     assert limits is not None
     known = np.array((*learned.ids, *part.ids), dtype=np.int64)

@@ -23,7 +23,7 @@ ABILITIES: dict[type, tuple[str, str]] = {
     Pathwise: ("gives functions drawn from it (paths)", "GP, TorchGP, SparseGP, FixedRBF, LastLayer"),
     Scaled: ("has lengthscales", "GP, TorchGP, SparseGP"),
 }
-"""A capability: in words, and the surrogates of this library whose models have it."""
+"""Each capability in words, and the surrogates of this library whose models have it."""
 
 
 def require(model: Model, capability: type, strategy: str, otherwise: str = "") -> None:
@@ -31,10 +31,10 @@ def require(model: Model, capability: type, strategy: str, otherwise: str = "") 
 
     Parameters
     ----------
-    model : what the strategy was given.
+    model : the model in the request.
     capability : the protocol that it needs, e.g. ``Joint``.
-    strategy : its name.
-    otherwise : a way around it within the strategy, e.g. "Or use LocalPenalization(radius=0.1)."
+    strategy : the name of the strategy.
+    otherwise : a workaround that keeps the strategy, e.g. "Or use LocalPenalization(radius=0.1)."
     """
     if has(model, capability):
         return

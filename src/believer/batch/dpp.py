@@ -13,8 +13,8 @@ L       the same over m candidates of R⁺, given x_1                           
 e_k     elementary symmetric polynomial of degree k, of the first n λ
 ======  ======================================================================  ==========
 
-log det (K + σ_n² I) = log det of the others + log(σ_j|·² + σ_n²), for any j. So a point that is chosen, or exchanged,
-for the largest σ_j|· is one for the largest determinant, whatever the noise, and no exchange ever lowers it.
+log det (K + σ_n² I) = log det of the others + log(σ_j|·² + σ_n²), for any j. So the point with the largest σ_j|· also
+gives the largest determinant, whatever the noise, and no exchange of a point for it lowers the determinant.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MODES = ("max", "sample")
 
 _FIRST = PseudoObservations(Believe(), update="condition")
 _GAIN = 1e-2
-"""A std must rise by this share for an exchange to be worth another round of searches."""
+"""The relative gain of a standard deviation below which an exchange does not justify another round of searches."""
 
 _CANDIDATES = 256
 _NEIGHBORS = 20
@@ -54,17 +54,19 @@ _WIDTHS = (0.2, 0.05, 0.01)
 class DPP:
     """Choose a first point by the acquisition function, then points of R⁺ with a large determinant ([Kathuria2016]).
 
-    Differs: R⁺ is that of ucb_pe, and as narrow. Greedy is all that the paper's maximization does; the exchanges can
-    only raise its determinant. Pending points are believed, not part of the batch: every ask begins with a point of the
-    acquisition, so that q x ask(1) is kb's batch, not ask(q). The same ask on the same results gives the same batch.
+    Differs: R⁺ is that of ucb_pe, and as narrow. The paper maximizes greedily; the exchanges here can only raise the
+    determinant. Pending points get lies and are not part of the batch: every ask begins with a point of the acquisition
+    function, so asking q times for one point gives the batch of kb, and not that of ask(q). The same ask on the same
+    results gives the same batch.
 
     Parameters
     ----------
-    mode : "max" (the largest determinant that is found) or "sample" (the points are drawn, each set with a probability
-        that is proportional to its determinant, among candidates of R⁺).
+    mode : "max" (the largest determinant that is found) or "sample" (a set of candidates of R⁺ is drawn, with a
+        probability proportional to its determinant).
     beta : a number or a schedule; it is only used for R⁺.
-    sweeps : how often at most each further point of "max" is chosen anew given all others, after the greedy choice and
-        while a std gains a percent; 0 is greedy alone, which [Kathuria2016] show to be the rule of UCB-PE.
+    sweeps : with "max", the largest number of rounds after the greedy choice in which each further point is chosen
+        again given all others, as long as a standard deviation gains a percent. 0 is the greedy choice alone, which
+        [Kathuria2016] show to be the rule of UCB-PE.
     """
 
     mode: str = "max"
@@ -78,7 +80,7 @@ class DPP:
         whole(self.sweeps, "sweeps", 0, MAX_SWEEPS)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """The first point for ``request``, then the others together; ``memory`` is ignored."""
+        """Choose the first point for ``request``, then the others together; ``memory`` is ignored."""
         require(request.model, Joint, "dpp")
         given = hallucinated(request, "dpp")
         choices = list(_FIRST.choose(replace(request, ids=request.ids[:1])).choices)
@@ -119,9 +121,10 @@ def _exchange(request: Request, given: Hallucination, where: Relevance, choices:
 
 
 def _drawn(request: Request, given: Hallucination, where: Relevance) -> list[Choice]:
-    """A draw of the batch's further points among candidates of R⁺, which may be fewer than are wanted.
+    """Draw the batch's further points among candidates of R⁺; there may be fewer than wanted.
 
-    Without σ_n² on the diagonal, which a model need not tell: noise would only make neighbors less unlikely.
+    σ_n² is not added to the diagonal, because a model need not know it, and it would only make close points more
+    likely.
     """
     region, rng = request.region, request.randomness(request.ids[1], "dpp")
     near_best = np.vstack([best_places(request), where.best, given.X[-1:]])
@@ -138,8 +141,9 @@ def _drawn(request: Request, given: Hallucination, where: Relevance) -> list[Cho
 def k_dpp(L: Array, k: int, rng: np.random.Generator) -> IntArray:
     """``k`` different rows, each set drawn with probability det L_S / e_k(λ).  O(m³).
 
-    Eigenvectors by [Kulesza2012] Algorithm 8, then rows from the projection P = V Vᵀ onto them, each with probability
-    P_ii less what the rows before it explain: Algorithm 1 with a pivoted Cholesky factor for the basis.
+    Eigenvectors are drawn by [Kulesza2012] Algorithm 8, then rows from the projection P = V Vᵀ onto them, each with
+    probability P_ii less the part that the rows before it explain. This is Algorithm 1, with a pivoted Cholesky factor
+    for the basis.
     """
     values, vectors = np.linalg.eigh(L)
     floor = np.finfo(np.float64).eps * max(float(values[-1]), np.finfo(np.float64).tiny)
@@ -157,7 +161,8 @@ def k_dpp(L: Array, k: int, rng: np.random.Generator) -> IntArray:
 
 
 def _eigenvectors(log_values: Array, k: int, rng: np.random.Generator) -> list[int]:
-    """k of the m eigenvectors, a set with probability Π λ / e_k ([Kulesza2012] Algorithms 7 and 8, in logarithms)."""
+    """Draw k of the m eigenvectors, each set with probability Π λ / e_k ([Kulesza2012] Algorithms 7 and 8, in
+    logarithms)."""
     m = len(log_values)
     log_e = np.full((m + 1, k + 1), -np.inf)
     log_e[:, 0] = 0.0

@@ -1,4 +1,4 @@
-"""An acquisition averaged over fantasies: many guesses of what the points that are out will return.
+"""An acquisition function averaged over fantasies: many posterior samples of the results of pending points.
 
 ======  ==========================================================  ======
 symbol  meaning                                                     shape
@@ -6,12 +6,12 @@ symbol  meaning                                                     shape
 S, p    fantasies, and points that were fantasized about
 ỹ_s     values of fantasy s, each drawn given those before it       (p,)
 f⁺_s    incumbent over real results and ỹ_s
-α_s     acquisition on the model that was told ỹ_s, with f⁺_s       (m,)
+α_s     acquisition on the model conditioned on ỹ_s, with f⁺_s     (m,)
 w_s     share of α_s in the average, ∂α/∂α_s                        (m,)
 ======  ==========================================================  ======
 
-The average estimates α(x) = E_ỹ[α(x | D, ỹ)] ([Snoek2012] section 3.3). Fantasies stay what they are while a point is
-searched for, so that α is as smooth as the acquisition itself.
+The average estimates α(x) = E_ỹ[α(x | D, ỹ)] ([Snoek2012] section 3.3). Fantasies are fixed while a point is searched
+for, so that α is as smooth as the acquisition function itself.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Separate:
-    """A model for each of S fantasies; or one for all, where lies do not reach models."""
+    """A model for each of S fantasies, or one model for all if the update is "none"."""
 
     models: tuple[Model, ...]
 
@@ -59,7 +59,7 @@ class Separate:
         return Prediction(np.stack([a.mean for a in at]), np.stack([a.std for a in at]))
 
     def predict_with_gradient(self, X: Array) -> FantasyGradient:
-        """The same, and the way back to ``X`` (m, d)."""
+        """The same, and a function that maps derivatives by them to derivatives by ``X`` (m, d)."""
         at = [cast(Differentiable, model).predict_with_gradient(X) for model in self.models]
         mean_gradient, std_gradient = np.stack([a.mean_gradient for a in at]), np.stack([a.std_gradient for a in at])
 
@@ -72,7 +72,7 @@ class Separate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Averaged:
-    """α: an acquisition averaged over the models of fantasies, each with its own of the ``incumbents`` (S,)."""
+    """α: an acquisition function averaged over the models of fantasies; ``incumbents`` (S,) has f⁺_s for each."""
 
     acquisition: PointwiseAcquisition
     models: Fantasies | Separate
@@ -99,7 +99,7 @@ class Averaged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fantasized:
-    """Models together with what they were told: trial ``ids``, points (p, d), and values Y (S, p), in that order."""
+    """Models with the fantasies that they are conditioned on: trial ``ids``, points (p, d) and values Y (S, p)."""
 
     strategy: PseudoObservations
     base: Model
@@ -120,7 +120,7 @@ class Fantasized:
         return best_among([part], request.surrogate)
 
     def worth(self, request: Request, here: BestSoFar, trial: int) -> Worth:
-        """α: what the point of ``trial`` maximizes."""
+        """α: the objective that the point of ``trial`` maximizes."""
         incumbents, name = self._incumbents(request), type(request.acquisition).__name__
         acquisition, is_scaled = request.acquisition, False
         if request.likely is not None:
@@ -131,7 +131,7 @@ class Fantasized:
         return Worth(Averaged(completed(acquisition), self.models, incumbents), name, is_scaled)
 
     def with_pending(self, request: Request) -> Fantasized:
-        """The fantasies extended by those of all pending points that it does not have yet."""
+        """The fantasies, extended by those of all pending points that are new."""
         conditioned, pending = self, request.pending
         for trial, x in zip(pending.ids[len(self.ids) :], pending.X[len(self.ids) :], strict=True):
             conditioned = conditioned.with_lie(request, trial, x)
@@ -171,9 +171,9 @@ class Fantasized:
 
 
 def resumed(strategy: PseudoObservations, samples: int, request: Request, memory: object) -> Fantasized:
-    """The fantasies of an earlier call, where they are about the same model and the first of the pending points.
+    """The fantasies of an earlier call, if they have the same model and the first of the pending points.
 
-    Else ``samples`` fantasies of the fitted model, before the first value is drawn.
+    Otherwise ``samples`` fantasies of the fitted model, before the first value is drawn.
     """
     model, pending = request.model, request.pending
     if (

@@ -14,9 +14,9 @@ G_j     the mean over samples of max(0, max_i I_i - P), over the first j  (q,)
         points of an order
 ======  ================================================================  ==========
 
-Without pending points G_j is the q-EI of j points. With them it is what the batch adds to theirs. Which points come
-first must not depend on how a strategy lists them: each is the one that adds most to those before it. G then rises
-ever more slowly, from the best point alone to all together.
+Without pending points G_j is the q-EI of j points. With them it is the gain that the batch adds to theirs. The order of
+the points must not depend on how a strategy lists them: each is the one that adds most to those before it. The
+increments of G therefore fall from the best point to the last.
 """
 
 from __future__ import annotations
@@ -40,17 +40,19 @@ from believer.surrogates.protocols import MIN_VARIANCE, Joint, Model
 from believer.surrogates.warp import Warp
 
 ENOUGH = 0.95
-"""The share of the whole gain that makes the slots that have it enough: benchmarks/verdict.py."""
+"""The share of the whole gain that counts as enough (benchmarks/verdict.py)."""
 
 LIKELY, POSSIBLE = 0.5, 0.1
-"""A batch is likely to improve from the first chance on, may improve from the second on, and is unlikely to below."""
+"""A batch is likely to improve from the first probability on, may improve from the second on, and is unlikely to
+below."""
 
 MAX_PENDING = 64
-"""Pending points that are looked at: the last of them. The price of more would be that of a larger batch."""
+"""The largest number of pending points that are considered, the last ones; each costs as much as a point of the
+batch."""
 
 _SAMPLES = 512
 _FEW, _PLACES = 64, 1024
-"""Samples of several objectives, and points that a front may come to dominate."""
+"""For several objectives: the number of samples, and of points that count the dominated volume."""
 
 _MIN_COLUMNS = 8
 _IN_TEN = 10
@@ -62,18 +64,18 @@ class Gain:
 
     Under noise, the gain is that of the function without noise over the smallest posterior mean. If there are pending
     points, the gain is what the batch adds to theirs. Failures are not considered. The gain is an order of magnitude:
-    over the suite of problems, batches gained 1.2 times as much, by class 0.3 to 2.8 times. Of two batches that models
-    chose, the one with the larger expected gain gained more in 64 % of pairs. It is only as good as the model's σ,
-    which is not a probability in `MQRBF`.
+    over a suite of 74 problems, batches gained 1.2 times as much, and 0.3 to 2.8 times by class of problems. Of two
+    batches that models chose, the one with the larger expected gain gained more in 64 % of pairs. The gain is only as
+    good as the model's σ, which in `MQRBF` is not calibrated.
 
     Attributes
     ----------
     curve : the gain of the first j points of ``order``, j = 1 ... q; it never falls.
-    order : positions in the batch; each point adds most to those before it.
+    order : positions in the batch, sorted so that each point adds most to those before it.
     interval : the 80 % interval of the gain of the whole batch.
     chance : the probability that the whole batch gains more than the resolution.
     n_pending : the number of pending points beside the batch.
-    resolution : the smallest improvement that matters: that of the study, or a small part of the gain so far.
+    resolution : the smallest improvement that matters: the study's resolution, or a small part of the gain so far.
     of : " of hypervolume" for several objectives, otherwise "".
     """
 
@@ -97,12 +99,13 @@ class Gain:
 
     @property
     def added(self) -> float:
-        """The expected gain that the other points add, as a share of the best point's own."""
+        """The expected gain that the other points add, relative to that of the best point."""
         return (self.together - self.single) / self.single if self.single > 0.0 else 0.0
 
     @property
     def slots(self) -> int:
-        """The least number of points that have 95 % of the whole gain, the first of ``order``; 0 of no gain."""
+        """The least number of points, the first of ``order``, that have 95 % of the whole gain; 0 if there is no
+        gain."""
         enough = ENOUGH * self.curve[-1]
         return len([gained for gained in self.curve if gained < enough]) + 1 if enough > 0.0 else 0
 
@@ -122,17 +125,17 @@ class Gain:
 def expected_gain(request: Request, X: Array) -> Gain | None:
     """The expected gain of the batch ``X`` (q, d); None without joint covariances or if all results are equal.
 
-    None also where of several objectives no trial has all, and the user gave no reference.
+    It is also None if there are several objectives, no trial has all of them, and the user gave no reference.
 
-    O(S q²), and what the joint posterior of q + p points costs. Draws nothing from the study's randomness.
+    The cost is O(S q²) plus that of the joint posterior of q + p points. No random numbers of the study are used.
 
     Parameters
     ----------
-    request : a model of results alone, what it learned from, and what is pending beside the batch.
+    request : a request with models of results alone; its pending points are those beside the batch.
     X : the points, (q, d).
     """
     y = request.data.y
-    if y.min() == y.max():  # without a spread of results there is no scale of a gain
+    if y.min() == y.max():  # if all results are equal, there is no scale for a gain
         return None
     several = request.objectives > 1
     gains = _hypervolumes(request, X) if several else _improvements(request, X)
@@ -154,7 +157,7 @@ def expected_gain(request: Request, X: Array) -> Gain | None:
 
 
 Gains = tuple[Array, list[int], Array]
-"""G (q,), the order of the points, and samples (S,) of what all gain together."""
+"""G (q,), the order of the points, and samples (S,) of the gain of all points together."""
 
 
 def _improvements(request: Request, X: Array) -> Gains | None:
@@ -181,7 +184,7 @@ def _improvements(request: Request, X: Array) -> Gains | None:
 def _hypervolumes(request: Request, X: Array) -> Gains | None:
     """The gains for several objectives: growth of the dominated hypervolume, counted on points not yet dominated."""
     here, q = best_so_far(request), len(X)
-    if request.reference is None and len(here.ids) == 0:  # no trial has all objectives: nothing to measure from
+    if request.reference is None and len(here.ids) == 0:  # no trial has all objectives, so there is no reference point
         return None
     reference = here.reference() if request.reference is None else request.reference
     points = np.vstack([X, request.pending.X[-MAX_PENDING:]])
@@ -219,9 +222,9 @@ def _hypervolumes(request: Request, X: Array) -> Gains | None:
 
 
 def _free_places(front: Array, low: Array, reference: Array) -> tuple[Array, float]:
-    """Points (M, k) from ``low`` up to the reference that no point of the front dominates, and the volume of each.
+    """Points (M, k) between ``low`` and the reference that no point of the front dominates, and the volume of each.
 
-    They are drawn in boxes that leave out what is dominated: as many count where the reference is far away.
+    They are drawn in boxes that exclude the dominated part, so that as many points count if the reference is far away.
     """
     lower, upper = boxes(front, reference)
     lower, whole = np.maximum(lower, low), reference - low
@@ -235,7 +238,8 @@ def _free_places(front: Array, low: Array, reference: Array) -> tuple[Array, flo
 
 
 def _drawn(model: Model, points: Array, shift: float, unit: float, place: int) -> Array | None:
-    """Joint samples (S, m) of (f - shift) / unit at ``points`` (m, d), each ``place`` with samples of its own."""
+    """Joint samples (S, m) of (f - shift) / unit at ``points`` (m, d); each output, at its ``place``, has its own
+    samples."""
     if not has(model, Joint):
         return None
     at = model.joint(points)
@@ -247,7 +251,8 @@ def _drawn(model: Model, points: Array, shift: float, unit: float, place: int) -
 
 
 def _normals(m: int, place: int) -> Array:
-    """Base samples (S, m): the first columns of a table, so that few tables serve every m; one for each ``place``."""
+    """Base samples (S, m): the first columns of a table, so that few tables serve every m. Each ``place`` has its own
+    table."""
     return _table(max(_MIN_COLUMNS, 1 << (m - 1).bit_length()), place)[:, :m]
 
 
@@ -260,10 +265,10 @@ def _table(columns: int, place: int) -> Array:
 
 
 def _in_units_of_y(improvements: Array, incumbent: float, unit: float, warp: Warp | None) -> Array:
-    """Improvements on w(f⁺), of a model that is warped, as those on f⁺, both in ``unit``s.
+    """Convert improvements on w(f⁺), of a model of warped results, to improvements on f⁺; both are in ``unit``s.
 
-    As a rule they are the same: a warp changes nothing up to the best result, or to the median. If results are noisy,
-    the least mean of a model may lie above it.
+    They are usually the same, because a warp changes nothing up to the best result or the median. If results are noisy,
+    the least posterior mean may lie above that.
     """
     if warp is None or incumbent <= warp.start:
         return improvements

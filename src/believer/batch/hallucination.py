@@ -10,8 +10,9 @@ symbol  meaning                                                                s
 R⁺      the relevant region, see ``relevance``
 ======  =====================================================================  ======
 
-An exact Gaussian process that is told its own mean keeps it, and its σ does not depend on y: then σ' is the std of the
-model conditioned on the batch, whatever comes back, and GP-BUCB is Kriging Believer with UCB at β_t.
+An exact Gaussian process that is conditioned on its own mean keeps that mean, and its σ does not depend on y. So σ' is
+the standard deviation of the model conditioned on the batch, whatever its results, and GP-BUCB is Kriging Believer with
+UCB at β_t.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ from believer.surrogates.protocols import Conditionable, Differentiable
 
 WIDE = LogBeta(0.2)
 NARROW = LogBeta(0.005)
-"""β_t for a bound that is minimized, and for one that says what is relevant, which wants to be small (see UCBPE)."""
+"""β_t for a bound that is minimized, and for the bound that defines the relevant region, which should be small (see
+UCBPE)."""
 
 _UP_THE_SLOPE = Multistart(climb=Settings(max_rounds=20, gradient_tol=1e-3, value_tol=1e-6, heat=8, finalists=2))
 _AT_THE_WALL = Candidates(candidates=256, neighbors=30, survivors=6)
-"""A gradient does not follow the border of R⁺: climbs are cut short, and draws that come ever closer take over."""
+"""A gradient does not follow the border of R⁺: climbs are stopped early, and draws ever closer to the best point
+follow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +59,7 @@ class Hallucination:
     y: Array
 
     def conditioned(self, X: Array) -> Self:
-        """The same with ``X`` (k, d) hallucinated as well, one by one."""
+        """The same model with ``X`` (k, d) hallucinated as well, one point after the other."""
         here = self
         for x in X:
             at, mean = x[None, :], self.real.predict(x[None, :]).mean
@@ -113,7 +116,7 @@ def by_ucb(request: Request, trial: int, given: Hallucination, beta: float, avoi
 
 
 def explore(request: Request, trial: int, given: Hallucination, where: Relevance, avoid: Array) -> Picked | None:
-    """The point of R⁺ with the largest σ'; None when no new point of R⁺ is found."""
+    """The point of R⁺ with the largest σ'; None if no new point of R⁺ is found."""
     # R⁺ holds the point that y• belongs to; and for ucb_pe the UCB point, which is the first that was hallucinated.
     near_best = np.vstack([best_places(request), where.best, given.X[:1]])
     slope, wall = (bounded(request, Exploration(given.model, where, wall), where.root) for wall in (False, True))
@@ -129,7 +132,7 @@ def explore(request: Request, trial: int, given: Hallucination, where: Relevance
 def by_exploration(
     request: Request, trial: int, given: Hallucination, where: Relevance, beta: float, avoid: Array
 ) -> Choice:
-    """The point with the largest σ' in R⁺, or by UCB where R⁺ has nothing new to offer."""
+    """The point with the largest σ' in R⁺, or the point with the best UCB if R⁺ has no new point."""
     picked = explore(request, trial, given, where, avoid)
     if picked is None:
         return by_ucb(request, trial, given, beta, avoid, "; no new point of the relevant region was found")
@@ -138,7 +141,7 @@ def by_exploration(
 
 @dataclass(frozen=True, slots=True)
 class GPBUCB:
-    """GP-BUCB ([Desautels2014]): each point minimizes μ - √β σ', with σ' after hallucinating all points under way.
+    """GP-BUCB ([Desautels2014]): each point minimizes μ - √β σ', with σ' after hallucinating all pending points.
 
     The study's acquisition plays no part. q x ask(1) = ask(q), bit for bit.
 
@@ -156,7 +159,7 @@ class GPBUCB:
         checked_beta(self.beta)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One point at a time for ``request``, each hallucinated before the next; ``memory`` is ignored."""
+        """Choose one point at a time for ``request``; each is hallucinated before the next. ``memory`` is ignored."""
         given = hallucinated(request, "gp_bucb")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         choices: list[Choice] = []
@@ -171,12 +174,12 @@ class GPBUCB:
 class UCBPE:
     """GP-UCB-PE ([Contal2013]): a batch's first point minimizes μ - √β σ, the others maximize σ' in R⁺.
 
-    A pending point counts as an earlier point of the same batch, so that q x ask(1) = ask(q), bit for bit. With workers
-    that are never idle all at once, every point is therefore one of exploration: use gp_bucb there.
-    The study's acquisition plays no part.
+    A pending point counts as an earlier point of the same batch, so asking q times for one point equals asking for q
+    points, bit for bit. In asynchronous use some point is always pending, so every point would be one of exploration:
+    use gp_bucb there. The study's acquisition plays no part.
 
     Differs: the default β_t is far below gp_bucb's, and the paper's own is ``TheoryBeta(scale=1)``. The wider R⁺ is,
-    the more do all but the first point of a batch go where least is known at all, whatever is known of the rest.
+    the more all points of a batch but the first are pure exploration of the whole space.
 
     Parameters
     ----------
@@ -190,7 +193,8 @@ class UCBPE:
         checked_beta(self.beta)
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """UCB first, then exploration of what is relevant given real results in ``request``; ``memory`` is not used."""
+        """Choose a point by UCB for ``request``, then explore the region that is relevant given real results;
+        ``memory`` is not used."""
         given = hallucinated(request, "ucb_pe")
         beta = beta_at(self.beta, len(request.data.y) + 1, request.region)
         where: Relevance | None = None

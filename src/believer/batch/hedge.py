@@ -1,25 +1,25 @@
-"""Hedging: a batch should not stake all of its points on how far the model thinks that results reach.
+"""Hedging: a batch should not depend entirely on the fitted lengthscales, because these are uncertain.
 
 ======  =======================================================================================
 symbol  meaning
 ======  =======================================================================================
 ℓ       the model's lengthscales of columns in which points may move freely
 c       a factor of ℓ, from 1/2 to 1
-Δ(c)    log p(y | ℓ) - log p(y | cℓ), in nats: what the results say against lengthscales cℓ
-T       how much they may say against them, for each result: what is wrong stays so with many
+Δ(c)    log p(y | ℓ) - log p(y | cℓ), in nats: the evidence of the results against cℓ
+T       the largest such evidence that is allowed, for each result
 p       points that are pending when one is chosen, those of its batch before it included
 ======  =======================================================================================
 
-A sure model believes a point's neighbors as soon as it believes the point, and finds the next one beside it: q points
-test one belief. The model itself chooses the first point, and then one trial in p + 1: asynchronous use has its share
-of them, too. All others are chosen under lengthscales cℓ, told the same lies: the shortest that the results do not
-speak against by more than T,
+If the fitted lengthscales are long, a lie also settles the neighborhood of its point, and the next point lies beside
+it: q points then test the same belief. The model itself chooses the first point, and then one trial in p + 1, so that
+asynchronous use gets its share. All other points are chosen by a copy of the model with lengthscales cℓ and the same
+lies. cℓ are the shortest lengthscales that the evidence allows,
 
-    c = 1/2 where Δ(1/2) ≤ T, else (1/2)^√(T / Δ(1/2)),
+    c = 1/2 if Δ(1/2) ≤ T, else (1/2)^√(T / Δ(1/2)),
 
-since Δ is about quadratic in log c. Where the results say little of lengthscales c is 1/2; where half of them would not
-explain the results at all, nearly 1: a model that has earned its certainty is hedged little. Between categories, and
-along grids of few values, a lengthscale is no distance: there it stays as it is.
+since Δ is about quadratic in log c. If the results say little about the lengthscales, c is 1/2. If half of them would
+not explain the results at all, c is nearly 1: a model that has good reasons to be certain is hedged little. Between
+categories, and along grids of few values, a lengthscale is not a distance, and stays as it is.
 """
 
 from __future__ import annotations
@@ -44,36 +44,37 @@ SHORTEST = 0.5
 """The least c."""
 
 NATS = 1.0 / 15.0
-"""T for each result, where nothing else is said."""
+"""The default of T for each result."""
 
 MAX_NATS = 1e6
-"""No results say more than that of anything."""
+"""The largest T for each result."""
 
 _EXPECTED = LogEI()
 
 _SAME = 0.98
-"""A factor above this is not worth a second model."""
+"""With a factor c above this, no second model is made."""
 
 _ASKED = 64
-"""Candidates everywhere, and a quarter of that near each of the best points, that say whether a model is quiet."""
+"""The number of candidates everywhere, with a quarter of that near each of the best points, by which
+:class:`NothingExpected` decides."""
 
 RESOLUTION = 1e-4
-"""The least improvement that matters, if the user says nothing: so much of the way from the mean result to the best."""
+"""The default of the least improvement that matters, as a share of the distance from the mean result to the best."""
 
 
 def is_own(request: Request, trial: int, pending: int) -> bool:
-    """Whether the model itself chooses the point of ``trial``, with ``pending`` others under way: one time in p + 1.
+    """Whether the model itself chooses the point of ``trial``, with ``pending`` others pending: one time in p + 1.
 
-    Drawn with the trial's own randomness, so that neither the number of a batch's first trial nor how the points are
-    asked for decides what is hedged.
+    This is drawn with the trial's own randomness, so that it depends neither on the id of the first trial nor on how
+    the points are divided into asks.
     """
     return pending == 0 or float(request.randomness(trial, "own").random()) * (pending + 1) < 1.0
 
 
 def shortened(learned: Learned, region: Region, factor: float) -> Model | None:
-    """The model under lengthscales ``factor`` times as long in free columns; None where that means nothing.
+    """The model under lengthscales ``factor`` times as long in free columns; None if there are none to shorten.
 
-    Where results were added to a model since it was fitted, it is that at the fit.
+    If results were added since the last fit, this is the model at that fit.
     """
     model, moves = learned.model if learned.base is None else learned.base, region.metric
     if not has(model, Rescalable) or not has(model, Conditionable) or not moves.any() or factor > _SAME:
@@ -82,20 +83,21 @@ def shortened(learned: Learned, region: Region, factor: float) -> Model | None:
 
 
 def plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Model | None]:
-    """c for T of ``nats`` a result, and the model under lengthscales cℓ; None where nothing can be hedged.  O(n³).
+    """c for T of ``nats`` for each result, and the model under lengthscales cℓ; None if it cannot be hedged. O(n³).
 
-    What it comes to is kept with the last fit: between two fits a hedge is told results as the model is, O(n²) each.
+    The result is kept with the last fit; until the next fit it is conditioned on new results like the model, O(n²)
+    each.
     """
     if learned.base is None or learned.since is None:
         return _plausible(learned, region, nats)
     key, count = (nats, region.metric.tobytes()), len(learned.since) - _failures(learned)
     results = learned.ids[len(learned.ids) - count :]
-    factor, model, told = learned.kept.get(key, (1.0, None, None))
-    if told is None or told != results[: len(told)]:
+    factor, model, known = learned.kept.get(key, (1.0, None, None))
+    if known is None or known != results[: len(known)]:
         factor, model = _plausible(learned, region, nats)
-        told = ()
-    if model is not None and len(told) < count:
-        model = model.condition(learned.since.at(slice(len(told), count)))
+        known = ()
+    if model is not None and len(known) < count:
+        model = model.condition(learned.since.at(slice(len(known), count)))
     learned.kept[key] = factor, model, results
     if model is not None and count < len(learned.since):
         model = model.condition(learned.since.at(slice(count, None)))
@@ -111,7 +113,7 @@ def _plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Mo
     against, allowed = model.log_evidence() - shortest.log_evidence(), nats * results
     if not against > allowed:
         return SHORTEST, shortest
-    del shortest  # a factor of K is large, and the next one need not stand beside it
+    del shortest  # frees a large factor before the next is made
     factor = SHORTEST ** math.sqrt(allowed / against)
     return factor, shortened(learned, region, factor)
 
@@ -121,10 +123,11 @@ def _failures(learned: Learned) -> int:
 
 
 def resolution_of(request: Request) -> float:
-    """The least improvement that matters: what the user says, or a small part of the way from the mean to the best.
+    """The least improvement that matters: the study's ``resolution``, or a small part of the distance from the mean to
+    the best result.
 
-    Improvements are in the user's units, warped or not. The median would be among the best results as soon as a search
-    has converged.
+    It is in the user's units, even if results are warped. The mean is used because the median is close to the best
+    result once a search has converged.
     """
     if request.resolution is not None:
         return request.resolution
@@ -133,8 +136,8 @@ def resolution_of(request: Request) -> float:
 
 
 def has_nothing_left(request: Request, incumbent: float | None, at: Prediction) -> bool:
-    """Whether nothing that matters is expected where a model predicts ``at`` (m,): improvements on f⁺, which is None
-    where nothing feasible is known, below the resolution."""
+    """Whether all expected improvements on f⁺ are below the resolution, given the predictions ``at`` (m,); f⁺ is None
+    if nothing feasible is known."""
     least = resolution_of(request)
     if least <= 0.0 or not len(at.mean) or incumbent is None:
         return False
@@ -144,12 +147,12 @@ def has_nothing_left(request: Request, incumbent: float | None, at: Prediction) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NothingExpected:
-    """Whether the request's own model, before any lie, expects no improvement that matters at any point.
+    """Decides whether the request's own model, before any lie, expects no improvement that matters at any point.
 
     Parameters
     ----------
-    request : what the strategy was asked.
-    pool : candidates under that model, which stand for all others; None where each point draws its own.
+    request : the request to the strategy.
+    pool : candidates under that model, which stand for the whole region; None if each point draws its own.
     """
 
     request: Request
@@ -157,9 +160,9 @@ class NothingExpected:
     _minor: list[bool] = field(init=False, repr=False, default_factory=list)
 
     def holds(self, X: Array) -> bool:
-        """Whether nothing that matters is expected of the points under way ``X`` (p, d), nor anywhere else.
+        """Whether no improvement that matters is expected at the pending points ``X`` (p, d) or anywhere else.
 
-        As a rule a point under way is the model's own choice, the best that it knew: then its first says no at once.
+        The first pending point is usually the best that the model knew, so that it alone often decides.
         """
         if not len(X) or not all(self._minor):
             return False

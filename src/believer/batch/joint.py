@@ -45,10 +45,10 @@ _SWEPT = 48
 class QEI:
     """Maximize log q-EI over all q points at once ([Ginsbourger2010], [Ament2023] section 4.2).
 
-    The climb starts from the batches that Kriging Believer and Constant Liar choose one point at a time, and from
-    neighbors of the first batch. It ends no worse than either of them. Pending points take part as points that cannot
-    move. The margin ξ is that of the study's LogEI or EI; other acquisition functions have no joint version here. The
-    study's maximizer chooses the greedy starts; the climb itself is always L-BFGS.
+    The climb starts from the batches of Kriging Believer and Constant Liar, and from neighbors of the first batch. Its
+    result is at least as good as either of them. Pending points take part as points that cannot move. The margin ξ is
+    that of the study's LogEI or EI; other acquisition functions have no joint version here. The study's maximizer
+    chooses the greedy starts; the climb itself is always L-BFGS.
 
     With limits, a sample of a point counts if all limits hold in it. While no feasible point is known, Kriging Believer
     chooses the batch.
@@ -59,8 +59,8 @@ class QEI:
     Parameters
     ----------
     samples : the number of base samples, preferably a power of two.
-    smoothing : how the corners of q-EI are rounded; None leaves q-EI as it is.
-    restarts : the number of neighbors of the first batch that are starts as well.
+    smoothing : how the kinks of q-EI are smoothed; None leaves q-EI as it is.
+    restarts : the number of neighbors of the first batch from which the climb also starts.
     climb : when the climb stops.
     """
 
@@ -76,12 +76,15 @@ class QEI:
         object.__setattr__(self, "samples", whole(self.samples, "samples", 1, MAX_SAMPLES))
         object.__setattr__(self, "restarts", whole(self.restarts, "restarts", 0, MAX_STARTS))
         if not (self.smoothing is None or isinstance(self.smoothing, Softness)):
-            raise InvalidInput(f"smoothing must be a Softness, or None for q-EI as it is; got {shown(self.smoothing)}.")
+            raise InvalidInput(
+                f"smoothing must be a Softness, or None for q-EI without smoothing; got {shown(self.smoothing)}."
+            )
         if not isinstance(self.climb, lbfgs.Settings):
             raise InvalidInput(f"climb must be believer.numerics.LBFGSSettings(...); got {shown(self.climb)}.")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One climb over q·d variables for ``request``; ``memory`` is used if the choice is sequential."""
+        """Choose the points for ``request`` by one climb over q·d variables; ``memory`` is used if the choice is
+        sequential."""
         margin = _margin(request.acquisition)
         for learned in request.outputs:
             require(learned.model, JointlyDifferentiable, "qei")
@@ -123,7 +126,7 @@ class QEI:
         )
 
     def _moved(self, objective: JointImprovement, request: Request, starts: Array) -> Array:
-        """The best row (q·d,) that climbs from ``starts`` (s, q·d) and from neighbors of the first lead to."""
+        """The best row (q·d,) found by climbs from ``starts`` (s, q·d) and from neighbors of the first."""
         q, region = len(request.ids), Copies(request.region, len(request.ids))
         close = region.near(starts[:1], self.restarts, _WIDTHS, request.randomness(request.ids[0], "restarts"))
         X = np.vstack([starts, close])
@@ -150,8 +153,8 @@ class QEI:
     def _climbed(self, objective: JointImprovement, region: Copies, X: Array, scale: float) -> tuple[Array, Array]:
         """Climb from ``X`` (s, q·d); return where the climbs end, and the values (s,) there.
 
-        With a rule on the points, those of a row are cut back each for itself, and one after the other taken over where
-        that makes the row better.
+        If there are rules on the points, each point of a row is moved back into the region separately, and the moves
+        are accepted one by one if they improve the row.
         """
         moves = region.free(X)
         if not region.ruled or not moves.any():
@@ -174,7 +177,7 @@ class QEI:
 
 
 def _margin(acquisition: Acquisition) -> float:
-    """ξ, of the acquisitions that have a joint version."""
+    """ξ of LogEI or EI, the acquisition functions that have a joint version."""
     margin = completed(acquisition).margin()
     if margin is not None:
         return margin
@@ -187,9 +190,9 @@ def _margin(acquisition: Acquisition) -> float:
 def _stray(
     objective: JointImprovement, one: Region, X: Array, f: Array, i: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """The row ``X`` (1, q·d), of value ``f`` (1,), with point i at its best allowed neighbor, where that is better.
+    """The row ``X`` (1, q·d) of value ``f`` (1,), with point i moved to its best allowed neighbor if that is better.
 
-    A point on the border of a constraint moves along it so: the gradient alone would push it through.
+    In this way a point on the border of a constraint moves along it; the gradient alone would push it across.
     """
     place = slice(i * one.dim, (i + 1) * one.dim)
     close = one.near(X[:, place], max(4, _NEIGHBORS // (X.shape[1] // one.dim)), _WIDTHS, rng)
@@ -201,7 +204,8 @@ def _stray(
 
 
 def _renewed(batch: Array, request: Request) -> tuple[Array, list[str]]:
-    """``batch`` (q, d) with points that are not new replaced by the believer's choice given the others; and notes."""
+    """``batch`` (q, d), in which points that are not new are replaced by Kriging Believer's choice given the others;
+    and notes."""
     avoid, old = request.avoid, []
     for i, x in enumerate(batch):
         if is_new(x, request.region, avoid):

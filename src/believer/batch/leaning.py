@@ -1,4 +1,4 @@
-"""Beliefs about where the optimum is, in what a point is worth: they count less with every result ([Hvarfner2022]).
+"""The user's beliefs about the optimum in the acquisition function: they count less with every result ([Hvarfner2022]).
 
 ======  =========================================================================
 symbol  meaning
@@ -8,10 +8,11 @@ symbol  meaning
 n, k    numbers of results, and of parameters with a belief
 ======  =========================================================================
 
-[Hvarfner2022] maximizes α π^(β/n). Of a logarithm that is a sum, log α + β/n log π.
+[Hvarfner2022] maximizes α π^(β/n), which in logarithms is log α + β/n log π.
 
-Differs: log π is divided by k, lest many beliefs that are wrong together outweigh everything for long. What is in units
-of the objective (UCB, a function that was drawn) gets β/n log π standard deviations of the results.
+Differs: log π is divided by k, because many wrong beliefs together would otherwise outweigh the results for long. To an
+acquisition function in units of the objective (UCB, a sampled function), β/n log π standard deviations of the results
+are added.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ BETA = 10.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaning:
-    """An objective and ``weight`` times log π."""
+    """An objective plus ``weight`` times log π."""
 
     objective: Objective
     likely: Likely
@@ -59,9 +60,9 @@ class Leaning:
 
 
 def leaning(objective: Objective, request: Request, likely: Likely, is_scaled: bool) -> Leaning:
-    """The objective of a request, which has results, with the beliefs ``likely``.
+    """The objective of a request that has results, with the beliefs ``likely``.
 
-    ``is_scaled`` : whether the objective is a logarithm, or in standard deviations of the results.
+    ``is_scaled`` says whether the objective is a logarithm, or in standard deviations of the results.
     """
     unit = 1.0 if is_scaled else standardization(request.data.y)[1]
     return Leaning(objective, likely, request.region, unit * BETA / (len(likely.columns) * len(request.data)))

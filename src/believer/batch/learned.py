@@ -18,7 +18,7 @@ from believer.surrogates.protocols import Conditionable, Model, Prediction, Smoo
 from believer.surrogates.warp import Warp
 
 LIKELY = 0.5
-"""A point counts as feasible where each limit is kept with this probability, if the user says nothing else."""
+"""The default probability with which a feasible point must keep each limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Pending:
 
     Parameters
     ----------
-    ids : of their trials.
+    ids : the ids of their trials.
     X : the points in the encoded cube, (p, d).
     """
 
@@ -72,8 +72,8 @@ class Learned:
     failed : failed trials, with the values that they are given, in the model's units; None if there are none.
     warp : the warp from the user's units to those of the model; None if they are the same.
     base : the model at the last fit, without failed trials; None if there are failures and no results were added since.
-    since : the data that were added to it, failed trials at the end.
-    kept : values computed from ``base``, for the next call.
+    since : the data that were added after ``base``, with failed trials at the end.
+    kept : values computed from ``base``, kept for the next call.
     """
 
     output: Output
@@ -105,13 +105,13 @@ class Learned:
         return at if self.warp is None else self.warp.prediction(at)
 
     def quantile(self, X: Array, z: float) -> Array:
-        """The value (m,) at ``X`` (m, d) that is exceeded with the chance that a standard normal exceeds ``z``."""
+        """The value (m,) at ``X`` (m, d) that is exceeded with the probability that a standard normal exceeds ``z``."""
         at = self.model.predict(X)
         value = at.mean + z * at.std
         return value if self.warp is None else self.warp.inverse(value)
 
     def to_units(self, data: Data) -> Data:
-        """``data`` in the units of the model, given in the user's units."""
+        """Convert ``data`` from the user's units to those of the model."""
         return data if self.warp is None else self.warp.data(data)
 
 
@@ -121,14 +121,14 @@ class Part:
 
     Attributes
     ----------
-    learned : its results, and the model before the first lie.
+    learned : the output with its results and the model before the first lie.
     model : the model with the lies.
     ids, X, y : the trials with lies, their points (p, d) and the lies (p,), in this order.
     start : the candidates under the model before the first lie; None if each point draws its own.
-    added : the candidates that were added later, with the number of lies at that time, and the model then; None if the
-        model of before can be conditioned on these lies.
-    followers : models that are given the same lies when they are needed, by name: the candidates under the model, and
-        models under shorter lengthscales.
+    added : the candidates that were added later: for each group the number of lies at that time, the points, and the
+        model of that time, or None if it can be computed again by conditioning.
+    followers : by name, models that get the same lies when they are needed: the model itself with its candidates, and
+        copies under shorter lengthscales.
     """
 
     learned: Learned
@@ -142,26 +142,27 @@ class Part:
 
     @staticmethod
     def of(learned: Learned, candidates: Array | None = None) -> Part:
-        """Before the first lie; ``learned`` has ``candidates`` (m, d) that are kept with what is predicted there, None
-        without any."""
+        """The belief before the first lie about the output ``learned``; ``candidates`` are points (m, d) that are kept
+        with the predictions there, None for none."""
         start = None if candidates is None else pool_of(learned.model, candidates)
         nothing, own = no_rows(learned.data.X.shape[1]), Follower(1.0, learned.model, start)
         return Part(learned, learned.model, (), nothing, no_rows(1)[:, 0], start, followers={OWN: own})
 
     def following(self, name: str, factor: float, model: Model | None) -> Part:
-        """A copy of the part with one more follower, which begins before the first lie.
+        """A copy of the part with one more follower, which has no lies yet.
 
         Parameters
         ----------
-        name : of the follower.
-        factor : by which its lengthscales are shorter.
-        model : with these lengthscales; None where there can be none.
+        name : the name of the follower.
+        factor : the factor of its lengthscales, at most 1.
+        model : the model with these lengthscales; None if there is none.
         """
         pool = None if model is None or self.start is None else pool_of(model, self.start.points)
         return replace(self, followers={**self.followers, name: Follower(factor, model, pool)})
 
     def caught_up(self, name: str) -> tuple[Part, Follower]:
-        """A copy whose follower knows all lies, and that follower, the part's own if lengthscales are fixed."""
+        """A copy whose follower has all lies, and that follower; it has the part's own model if there is none with
+        other lengthscales."""
         name = OWN if self.followers[name].model is None else name
         before, now = self.followers[name], self.followers[name].after_lies(self, name == OWN)
         return self if now is before else replace(self, followers={**self.followers, name: now}), now
@@ -173,16 +174,17 @@ OWN = "own"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Follower:
-    """A model with candidates, given as many lies as it was asked for: one that nobody asks for costs nothing.
+    """A model with candidates that gets lies only when it is used, so that an unused follower costs nothing.
 
-    Lies and candidates reach it one by one in the order in which they came up, so that it does not matter when.
+    Lies and candidates are added one by one in their original order, so that the time at which this happens does not
+    matter.
 
     Attributes
     ----------
-    factor : how much shorter than the model's its lengthscales are.
-    model : with these lengthscales; None where there can be none.
-    pool : candidates under it; None where each point draws its own.
-    lies, looked : how many lies, and how many of the candidates that were added, it knows.
+    factor : the factor of the fitted lengthscales, at most 1.
+    model : the model with these lengthscales; None if there is none.
+    pool : the candidates under this model; None if each point draws its own.
+    lies, looked : the numbers of lies, and of groups of added candidates, that it has so far.
     """
 
     factor: float
@@ -201,7 +203,8 @@ class Follower:
         return here._at(part, len(part.ids), part.model if own else None)
 
     def _at(self, part: Part, lies: int, model: Model | None) -> Follower:
-        """The follower after so many ``lies``; ``model`` knows them, or is None and is conditioned here."""
+        """The follower after ``lies`` lies. ``model`` has them already; if it is None, the follower's model is
+        conditioned here."""
         if self.model is None or (lies == self.lies and (model is None or model is self.model)):
             return self
         if model is None:

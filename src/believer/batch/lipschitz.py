@@ -1,11 +1,11 @@
-"""Local Penalization after [Gonzalez2016]: how far a bad value at x_j keeps the minimum away.
+"""Local Penalization after [Gonzalez2016]: a bad value at x_j excludes the minimum from a ball around it.
 
 ======  ==========================================================================  ========
 symbol  meaning                                                                     shape
 ======  ==========================================================================  ========
 L       Lipschitz constant of the objective: |f(x) - f(x')| <= L |x - x'|
 M       the least value known: f⁺
-x_j     points taken; μ_j, σ_j what the model expects there                         (k, d)
+x_j     taken points, with posterior mean μ_j and std σ_j                           (k, d)
 r_j     radius around x_j within which the minimum cannot lie
 s       scale of y: its standard deviation
 ======  ==========================================================================  ========
@@ -16,8 +16,8 @@ penalty is the probability that x lies outside of that ball. For minimization re
 
     φ(x; x_j) = P(f(x_j) - M < L |x - x_j|) = Φ((L |x - x_j| - (μ_j - M)) / σ_j).
 
-So a point expected to be bad (μ_j far above M) clears a wide ball. One that is expected to beat M clears hardly any:
-φ >= ½ even at x_j, and where acquisitions agree on such a place, the points of a batch stay close together.
+So a point that is expected to be bad (μ_j far above M) excludes a wide ball, and one that is expected to beat M hardly
+any: φ >= ½ even at x_j. If the acquisition function is large there, the points of a batch stay close together.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class LipschitzPenalty:
     lipschitz: float
 
     def __call__(self, X: Array) -> tuple[Array, Array]:
-        """Value (m,) and gradient (m, d) at ``X`` (m, d); at x_j itself, the tip of a cone, it adds none.  O(m k d)."""
+        """Value (m,) and gradient (m, d) at ``X`` (m, d). At x_j itself, where the penalty has a kink, the gradient is
+        0. O(m k d)."""
         steps = X[:, None, :] - self.points
         distance = np.sqrt(np.einsum("mkd,mkd->mk", steps, steps))
         value, by_z = log_cdf((self.lipschitz * distance - self.gap) / self.std)
@@ -64,12 +65,13 @@ class LipschitzPenalty:
 
 @dataclass(frozen=True, slots=True)
 class LipschitzPenalization:
-    """Choose one point at a time, with the penalty of [Gonzalez2016] around those taken.
+    """Choose one point at a time, with the penalty of [Gonzalez2016] around taken points.
 
-    q x ask(1) = ask(q), bit for bit. Without points taken, the choice is that of the acquisition alone.
+    Asking q times for one point equals asking for q points, bit for bit. Without taken points, the choice is that of
+    the acquisition function alone.
 
-    Differs: L is at least s/√d, one standard deviation of y over the diagonal of the cube. A flat mean (constant y, or
-    all noise) would give L = 0, and no ball at all. Pending points count as points of the batch.
+    Differs: L is at least s/√d, one standard deviation of y over the diagonal of the cube, because a flat mean
+    (constant y, or noise alone) would give L = 0 and no ball at all. Pending points count as points of the batch.
 
     Parameters
     ----------
@@ -84,7 +86,7 @@ class LipschitzPenalization:
             above_zero(self.lipschitz, "lipschitz", 1.0 / LARGEST, LARGEST, "above zero, or None to estimate it")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` is ignored."""
+        """Choose a maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` is ignored."""
         best = real_incumbent(request)
         slope = estimate(request) if self.lipschitz is None else float(self.lipschitz)
 
@@ -106,7 +108,7 @@ def estimate(request: Request) -> float:
     )
     assert isinstance(model, Differentiable)
     scale, region = standardization(request.data.y)[1], request.region
-    # No trial's own stream: a batch asked for one by one needs the same L.
+    # This is not the stream of a trial, because points that are asked for one by one need the same L.
     spread = region.spread(sobol(_SCREENED, region.dim, request.randomness(0, "lipschitz")))
     thinned = request.data.X[:: 1 + (len(request.data.X) - 1) // _SCREENED]
     steepest = steepest_slope(model, region, np.vstack([spread, thinned]), scale)
@@ -114,7 +116,7 @@ def estimate(request: Request) -> float:
 
 
 def steepest_slope(model: Differentiable, region: Region, X: Array, scale: float) -> float:
-    """max |∇μ| / ``scale``: the steepest of the points ``X`` (m, d), then climbs from the best few over the box.
+    """max |∇μ| / ``scale``: the largest at the points ``X`` (m, d), improved by climbs over the box from the best few.
 
     ∂|∇μ|/∂x = H ∇μ/|∇μ|, with H the Hessian of μ: the change of ∇μ along its own direction, a central difference.
     """

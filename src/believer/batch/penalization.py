@@ -1,11 +1,10 @@
-"""Local Penalization: the acquisition function on the real data, reduced around points that are taken. No model is
-updated.
+"""Local Penalization: the acquisition function given real data, reduced around taken points. No model is updated.
 
 ======  ========================================================================  ========
 symbol  meaning                                                                   shape
 ======  ========================================================================  ========
 α⁺      the acquisition, made positive where it is not
-x_j     points taken: pending ones, then those of the batch, in id order          (k, d)
+x_j     taken points: pending ones, then those of the batch, by id                (k, d)
 φ       penalty in [0, 1] around x_j: small near it, 1 far away                   (m, k)
 ℓ       lengthscales of the model, or one number for all columns                  (d,)
 r       |(x - x_j) / ℓ|                                                           (m, k)
@@ -13,8 +12,9 @@ z       (f⁺ - ξ - μ) / σ                                                   
 u       (α - c) / s: α above that of the best real points, in units of its spread  (m,)
 ======  ========================================================================  ========
 
-The next point maximizes log α⁺(x) + Σ_j log φ(x; x_j), the log of [Gonzalez2016]'s α⁺ Π_j φ. This module has what all
-penalties share, and that of [paper] section 4.5, φ = 1 - exp(-r²/2); ``lipschitz`` has the one of [Gonzalez2016].
+The next point maximizes log α⁺(x) + Σ_j log φ(x; x_j), the log of [Gonzalez2016]'s α⁺ Π_j φ. This module has the code
+that all penalties share, and the penalty of [paper] section 4.5, φ = 1 - exp(-r²/2); ``lipschitz`` has the one of
+[Gonzalez2016].
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Penalty = Callable[[Array], tuple[Array, Array]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Penalized:
-    """log α⁺ + Σ_j log φ: what a maximizer maximizes."""
+    """log α⁺ + Σ_j log φ, the objective of a maximizer."""
 
     log_alpha: PointwiseObjective
     penalty: Penalty
@@ -73,8 +73,8 @@ class Penalized:
 class GaussianPenalty:
     """Σ_j log(1 - exp(-r²/2)) around ``points`` (k, d), with r in ``lengthscales`` (d,)  ([paper] section 4.5).
 
-    Differs: at r = 0, log of the least normal number stands for -∞. Any gradient is finite, and where nothing but taken
-    points is left (a finite space, repeats allowed) the least penalized ones still come first.
+    Differs: at r = 0, the log of the least normal number stands for -∞. So every gradient is finite, and if only taken
+    points are left (a finite space, repeats allowed), the least penalized ones still come first.
     """
 
     points: Array
@@ -94,13 +94,14 @@ class GaussianPenalty:
 class LocalPenalization:
     """Choose one point at a time, with a Gaussian penalty around taken points: φ = 1 - exp(-r²/2), [paper] section 4.5.
 
-    q x ask(1) = ask(q), bit for bit. Without points taken, the choice is that of the acquisition alone.
+    Asking q times for one point equals asking for q points, bit for bit. Without taken points, the choice is that of
+    the acquisition function alone.
 
     Parameters
     ----------
-    lengthscale : r in the model's lengthscales column by column ("ard"), or in their arithmetic ("mean") or geometric
-        ("geometric") mean: the paper writes one ℓ.
-    radius : a number in units of the encoded cube in place of lengthscales, for models without them.
+    lengthscale : the ℓ of r: the model's lengthscale of each column ("ard"), or the arithmetic ("mean") or geometric
+        ("geometric") mean of them, since the paper has a single ℓ.
+    radius : a number in units of the encoded cube, in place of lengthscales, for models that have none.
     """
 
     lengthscale: str = "ard"
@@ -113,7 +114,7 @@ class LocalPenalization:
             above_zero(self.radius, "radius", 1e-9, 1e9, "above zero, or None for the model's lengthscales")
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` is ignored."""
+        """Choose a maximizer of log α⁺ + Σ_j log φ for each trial of ``request``; ``memory`` is ignored."""
         lengthscales = self.lengthscales(request.model, request.region.dim)
         return penalized(request, lambda points: GaussianPenalty(points, lengthscales))
 
@@ -130,10 +131,10 @@ class LocalPenalization:
 
 
 def penalized(request: Request, penalty: Callable[[Array], Penalty]) -> Chosen:
-    """A batch chosen one point at a time; ``penalty`` makes the penalty around points taken (k, d), k at least one.
+    """Choose a batch one point at a time; ``penalty`` makes the penalty around taken points (k, d), k at least one.
 
-    The acquisition stays as it is while nothing is taken: its log has the same maximizer, and so every strategy that
-    chooses one at a time begins with the same point.
+    While no point is taken, the acquisition function itself is maximized, not its log: every strategy that chooses one
+    point at a time then begins with the same point.
     """
     plain = PointwiseObjective(completed(request.acquisition), request.model, real_incumbent(request))
     positive = PointwiseObjective(log_positive(plain, request), plain.model, plain.incumbent)
@@ -151,21 +152,22 @@ def penalized(request: Request, penalty: Callable[[Array], Penalty]) -> Chosen:
 
 
 def log_positive(plain: PointwiseObjective, request: Request) -> PointwiseAcquisition:
-    """The acquisition whose value is log α⁺: its own logarithm, or log softplus(u) for one that may be negative."""
+    """The acquisition function whose value is log α⁺: the logarithm if there is one, or log softplus(u) if α may be
+    negative."""
     acquisition = completed(plain.acquisition)
     log = acquisition.log()
     return LogSoftplus(acquisition, *_center_and_spread(plain, request)) if log is None else log
 
 
 def _center_and_spread(plain: PointwiseObjective, request: Request) -> tuple[float, float]:
-    """c: the largest α at the best real points. s: mean distance of α from its median over the region, or 1.
+    """c is the largest α at the best real points. s is the mean distance of α from its median over the region, or 1.
 
-    They depend on the study's seed, never on a trial, so that asking one by one changes nothing.
+    Both depend on the study's seed and not on a trial, so that asking one by one changes nothing.
     """
     region = request.region
     values = ranked(plain.value(region.spread(sobol(_SCREENED, region.dim, request.randomness(0, "spread")))))
     values = values[np.isfinite(values)]
-    # A log that underflowed says nothing at known points; then the worst of the region stands for them.
+    # If the log underflows at all known points, the worst value of the region is used.
     known = ranked(plain.value(best_places(request)), all_bad=True)
     spread = float(np.abs(values - np.median(values)).mean())
     return float(max(known.max(), values.min())), spread or 1.0
@@ -173,11 +175,12 @@ def _center_and_spread(plain: PointwiseObjective, request: Request) -> tuple[flo
 
 @dataclass(frozen=True, slots=True)
 class LogSoftplus(PointwiseAcquisition):
-    """log softplus(u), u = (α - ``center``) / ``spread``: any acquisition made positive, as [Gonzalez2016] does.
+    """log softplus(u), u = (α - ``center``) / ``spread``, which makes any acquisition function positive, as
+    [Gonzalez2016] does.
 
-    Differs: [Gonzalez2016] has u = α. That ties the weight of a penalty to the units of y and to where y has its zero:
-    with UCB and y around -1000, log softplus hardly rises with α, and the penalty decides alone. u is free of both,
-    whatever the units of α, and a gain: above zero where α promises more than at the best points known.
+    Differs: [Gonzalez2016] has u = α. The weight of a penalty then depends on the units of y and on its zero: with UCB
+    and y around -1000, log softplus hardly rises with α, and the penalty decides alone. u depends on neither, and is
+    above zero where α is larger than at the best known points.
     """
 
     acquisition: PointwiseAcquisition
@@ -193,7 +196,7 @@ class LogSoftplus(PointwiseAcquisition):
 
 
 def log_softplus(u: Array) -> tuple[Array, Array]:
-    """log log(1 + eᵘ) and its derivative, for any u: far below zero it is u, far above log u."""
+    """log log(1 + eᵘ) and its derivative, for any u. It tends to u far below zero, and to log u far above."""
     inner = np.maximum(u, _LINEAR_FROM)
     softplus = np.logaddexp(0.0, inner)
     below = u < _LINEAR_FROM

@@ -1,6 +1,6 @@
 """One point of a batch: maximize the objective, keep the point new, and describe in words how it was chosen.
 
-Every strategy that chooses one point at a time is a loop around :func:`pick`; what differs is the objective.
+Every strategy that chooses one point at a time is a loop around :func:`pick`; only the objectives differ.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _POOLED = Multistart(
     neighbors=64,
     climb=LBFGSSettings(max_rounds=50, gradient_tol=1e-3, value_tol=1e-3, heat=4, finalists=1),
 )
-"""For candidates that are kept: more of them near good points, and climbs of which one goes on after a few steps, to
-where LogEI gains no thousandth more (benchmarks/pool.py)."""
+"""The maximizer for kept candidates: it draws more of them near good points, and after a few steps goes on with one
+climb only, until LogEI gains less than a thousandth (benchmarks/pool.py)."""
 
 POOLED_FROM = 200
-"""Results from which on candidates are kept for all points of a batch."""
+"""From this number of results on, candidates are kept for all points of a batch."""
 
 _AGAIN, _OFTEN, _SELDOM, _FEW = 2, 16, 8, 48
-"""With how many lies there are so many further candidates near each good place, as those that were there are used up:
-with every second up to 16, then with every eighth, since all of them are kept."""
+"""Further candidates, ``_FEW`` near each good place, are drawn after every ``_AGAIN``-th lie up to ``_OFTEN`` lies, and
+then after every ``_SELDOM``-th, because the earlier candidates there are used up. All of them are kept."""
 
 
 MOST_ROWS, _NUMBERS = 32_768, 1 << 24
@@ -49,7 +49,7 @@ class Picked:
     Attributes
     ----------
     x : the point, (d,).
-    passed_over : the number of better points that were taken already.
+    passed_over : the number of better points that were skipped because they were taken.
     replaced : whether the point had to be replaced by a random draw.
     spaced : whether better points were too close to others.
     """
@@ -60,8 +60,11 @@ class Picked:
     spaced: bool = False
 
     def choice(self, what: str, after: str = "") -> Choice:
-        """The point with its provenance: ``what`` it was ranked by, "LogEI", and what it came ``after``, " after
-        believing 2 points"."""
+        """The point with its provenance: "chosen at LogEI rank 1 after believing 2 points".
+
+        ``what`` is the name of the objective, "LogEI"; ``after`` describes the lies before it in words, " after
+        believing 2 points".
+        """
         rank = f"chosen at {what} rank {self.passed_over + 1}"
         rank += " of those far enough from others" if self.spaced else ""
         behind = f"; {_ranks(self.passed_over)} handed out already" if self.passed_over else ""
@@ -84,16 +87,16 @@ def pick(
 
     Parameters
     ----------
-    objective : what to maximize.
-    request : what the strategy was asked.
-    trial : id of the trial that gets the point; its randomness is used.
-    near_best : good points (k, d); candidates come from near them.
+    objective : the objective to maximize.
+    request : the request to the strategy.
+    trial : the id of the trial that gets the point; its random stream is used.
+    near_best : good points (k, d); candidates are drawn near them.
     avoid : points (k, d) that are taken.
-    region : a part of the request's to stay within; default all of it.
-    spacing : from which points to stay away, where that can be; None for no such wish.
-    known : candidates with their values; None where they have to be drawn.
-    climbs : whether the best of known candidates are climbed from; otherwise one of them is the point.
-    is_scaled : whether the objective is a logarithm, or in standard deviations, for beliefs about the optimum.
+    region : a part of the request's region to stay within; by default all of it.
+    spacing : the points to keep a distance from, if possible; None for no spacing.
+    known : candidates with their values; None if they must be drawn.
+    climbs : whether to climb from the best known candidates; otherwise one of them is the point.
+    is_scaled : whether the objective is a logarithm or in standard deviations; beliefs about the optimum need this.
     """
     if request.likely is not None and len(request.data):
         leans = leaning(objective, request, request.likely, is_scaled)
@@ -107,7 +110,7 @@ def pick(
     maximizer = _POOLED if known is not None and objective.has_gradient else maximizer_for(objective, request.maximizer)
     search = Search(region, near_best, avoid, spacing, known)
     best = maximizer.maximize(objective, search, request.randomness(trial, "maximize"))
-    # Ours promise a new point. Another that cannot avoid points must not make a belief differ from what is handed out.
+    # The library's maximizers return a new point. A user's may not: the lie must then be at the point that replaces it.
     if request.maximizer is None or is_new(best.x, request.region, avoid):
         return Picked(best.x, best.passed_over, False, best.spaced)
     return Picked(draw(request.region, avoid, request.randomness(trial, "random"))[0], best.passed_over, True)
@@ -118,8 +121,8 @@ def maximizer_for(objective: Objective, wanted: Maximizer | None) -> Maximizer:
 
     Parameters
     ----------
-    objective : is to be maximized.
-    wanted : the one that was asked for; None takes the one that suits the objective.
+    objective : the objective to maximize.
+    wanted : the maximizer that the user chose; None takes the one that suits the objective.
     """
     if wanted is not None:
         return wanted
@@ -127,10 +130,11 @@ def maximizer_for(objective: Objective, wanted: Maximizer | None) -> Maximizer:
 
 
 def drawn(request: Request, places: Array) -> Array | None:
-    """Candidates (m, d) for every point that is asked for until there are other results; None where a maximizer draws.
+    """Candidates (m, d) for all points that are asked for until there are new results; None if the maximizer draws its
+    own.
 
-    They are drawn once for all of them, by the seed and the number of results: near the best of these, and everywhere;
-    of a small finite region all points.
+    They are drawn once, with randomness that depends on the seed and the number of results: near the best results, and
+    everywhere. In a small finite region they are all points.
     """
     region = request.region
     if request.fresh or not shares_candidates(request):
@@ -144,10 +148,10 @@ def drawn(request: Request, places: Array) -> Array | None:
 
 
 def shares_candidates(request: Request) -> bool:
-    """Whether the points of a ``request``, but for a fresh one's first, choose among the same candidates.
+    """Whether all points of a ``request`` share their candidates, apart from the first point of a fresh request.
 
-    A maximizer of the user's own, and one without gradients, draw for themselves; so does every point below
-    ``POOLED_FROM`` results, where a prediction costs no more than what keeps it up to date.
+    They do not share them if the maximizer is the user's own or has no gradients, or with fewer than ``POOLED_FROM``
+    results, when a new prediction costs no more than an update.
     """
     if len(request.data) < POOLED_FROM or request.maximizer is not None:
         return False
@@ -162,7 +166,7 @@ def is_long(region: Region) -> bool:
 def best_rows(request: Request, objective: Objective) -> tuple[Array, float] | None:
     """The points of a long list that are best before any lie, (m, d), and the largest value of all others.  O(m n²).
 
-    None where a maximizer looks for itself: one of the user's own, and one without gradients.
+    None if the maximizer draws its own candidates: one of the user's own, or one without gradients.
     """
     if request.maximizer is not None or not all(has(one.model, Differentiable) for one in request.outputs):
         return None
@@ -176,8 +180,8 @@ def best_rows(request: Request, objective: Objective) -> tuple[Array, float] | N
 
 
 def deserves_candidates(request: Request, x: Array, lies: int, places: Array) -> bool:
-    """Whether a lie about ``x`` (d,), one of so many, brings further candidates: one of the good ``places`` (k, d)
-    does, and every few lies do."""
+    """Whether further candidates are drawn after a lie at ``x`` (d,): at one of the good ``places`` (k, d), and after
+    every few lies. ``lies`` is the number of lies."""
     size = request.region.size
     if (size is not None and size <= ENUMERATE_UP_TO) or is_long(request.region):
         return False
@@ -189,8 +193,8 @@ def _brings_more(lies: int) -> bool:
 
 
 def drawn_near(request: Request, trial: int, x: Array, lies: int, places: Array) -> Array:
-    """Further candidates (m, d) by the random stream of ``trial``: with every few lies near each of the good ``places``
-    (k, d); where ``x`` (d,) is one, many near that."""
+    """Further candidates (m, d) from the random stream of ``trial``: near each of the good ``places`` (k, d) after
+    every few lies, and many near ``x`` (d,) if it is a good place itself."""
     region, near, rng = request.region, [no_rows(request.region.dim)], request.randomness(trial, "near")
     if _brings_more(lies):
         near.append(region.near(region.project(places), _FEW, _POOLED.widths, rng))
@@ -200,13 +204,13 @@ def drawn_near(request: Request, trial: int, x: Array, lies: int, places: Array)
 
 
 def taken(avoid: Array, x: Array, request: Request) -> Array:
-    """The points taken, with one more where the points of a batch have to differ.
+    """The taken points, with one more if the points of a batch must differ.
 
     Parameters
     ----------
-    avoid : points taken so far, (k, d).
-    x : the one more, (d,).
-    request : says whether points have to differ.
+    avoid : the points taken so far, (k, d).
+    x : the further point, (d,).
+    request : the request, which says whether points must differ.
     """
     return np.vstack([avoid, x]) if request.distinct else avoid
 

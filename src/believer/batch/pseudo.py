@@ -92,10 +92,12 @@ class PseudoObservations:
             raise InvalidInput('a hedge needs one model that is conditioned: one fantasy, and update="auto".')
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """Run [paper] Algorithm 1, lines 2-8, after pending points of ``request``; ``memory`` may hold lies."""
+        """Run [paper] Algorithm 1, lines 2-8, given the pending points of ``request``; ``memory`` may hold the belief
+        of an earlier call."""
         refuse_acquisition(request)
-        # ``fresh``: results have come since a model last chose a point. The first point of such a call draws candidates
-        # of its own, and the others share theirs: a call for one point after each result need not prepare any to share.
+        # A request is ``fresh`` if there are results since a model last chose a point. Its first point draws candidates
+        # of its own, and the others share theirs: asking for one point after each result then needs no shared
+        # candidates.
         if (
             request.fresh
             and shares_candidates(request)
@@ -108,8 +110,8 @@ class PseudoObservations:
         return self._chosen(request, self.resume(request, memory).with_pending(request))
 
     def _chosen(self, request: Request, belief: Belief | Fantasized, keeps: bool = True) -> Chosen:
-        """Algorithm 1, lines 3-8, from a ``belief`` that knows all pending points; the memory lacks the last lie
-        unless ``keeps``.
+        """Algorithm 1, lines 3-8, from a ``belief`` that has lies at all pending points. If ``keeps`` is False, no lie
+        is added at the last point.
         """
         choices, avoid = list[Choice](), request.avoid
         nothing_expected = NothingExpected(request, belief.parts[0].start if isinstance(belief, Belief) else None)
@@ -135,8 +137,8 @@ class PseudoObservations:
     def _together(self, belief: Belief, request: Request, nothing_expected: NothingExpected) -> Chosen:
         """Pick the points one after the other among the candidates, then optimize their positions jointly.
 
-        Each point is judged by the model that picked it, the fitted one or the hedge. Points that half of the fitted
-        lengthscales picked (:data:`SHORTEST`) stay where they are.
+        Each point is judged by the model that picked it, the fitted one or the hedge. Points picked under half of the
+        fitted lengthscales (:data:`SHORTEST`) stay where they are.
         """
         models: dict[str, Model | None] = {OWN: belief.model}
         if self.hedge:
@@ -179,9 +181,9 @@ class PseudoObservations:
     ) -> tuple[Belief, Choice, str]:
         """Choose the point of ``trial``, under the fitted lengthscales or those of a hedge.
 
-        Returns the belief with any followers that were made, the choice, and the name of the models that chose:
+        Returns the belief with any new followers, the choice, and the name of the lengthscales under which it was made:
         :data:`OWN`, :data:`PLAUSIBLE` or :data:`SHORTEST`. ``nothing_expected`` says whether the model expected no
-        relevant improvement anywhere before the first lie.
+        improvement that matters anywhere before the first lie.
         """
         lies, near_best = belief.lies, request.region.project(here.places())
         rule = replace(nearness(request.region, len(lies.ids) + 1, request.model), points=lies.X)
@@ -211,7 +213,7 @@ class PseudoObservations:
 
         if not self.hedge:
             picked, name, _ = picked_by(OWN)
-            return belief, picked.choice(name, self.after(lies.ids) + self._listed(belief)), OWN
+            return belief, picked.choice(name, self.after(lies.ids) + self._candidates_note(belief)), OWN
         own, chosen, under, by = is_own(request, trial, len(lies.ids)), None, "", OWN
         nothing_left = False
         if own:
@@ -251,18 +253,19 @@ class PseudoObservations:
         if samples == 1:
             same = isinstance(memory, Belief) and memory.is_about(request, self)
             return cast(Belief, memory) if same else self.begin(request).with_candidates(request)
-        from believer.batch import fantasies  # loaded by those who use it
+        from believer.batch import fantasies  # loaded on use
 
         return fantasies.resumed(self, samples, request, memory)
 
     def begin(self, request: Request) -> Belief:
-        """The models of a request before the first lie; a single one for a fantasy with many samples."""
+        """The belief of a request before the first lie, also for a single draw of a fantasy with many samples."""
         return Belief.of(self, request)
 
-    def _listed(self, belief: Belief) -> str:
+    def _candidates_note(self, belief: Belief) -> str:
         """The part of the provenance that says that only some points of a long list were candidates; usually empty.
 
-        It is empty under Kriging Believer of a single output too, where the points left out cannot be overlooked.
+        It is also empty for Kriging Believer with a single output, because no point that was left out can then be the
+        best.
         """
         start = belief.parts[0].start
         if belief.left_out is None or start is None or (self.lie == Believe() and len(belief.parts) == 1):

@@ -16,7 +16,7 @@ from believer.space.likely import Likely
 from believer.space.region import Region
 
 LARGEST_DESIGN = 10_000
-"""Points of a Latin hypercube, at most: a longer design is made of several, one after the other."""
+"""The largest number of points of a Latin hypercube; a longer design is made of several, one after the other."""
 
 REPLACED = "; replaced by a uniform draw, because it was not allowed or not new"
 """The words in the provenance of a point that had to be replaced."""
@@ -30,7 +30,7 @@ class RandomBatch:
     takes: ClassVar[str] = SEVERAL
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One uniform draw for each trial of ``request``, from the trial's own randomness; ``memory`` is ignored."""
+        """Draw a uniform point for each trial of ``request`` from the trial's own randomness; ``memory`` is ignored."""
         avoid = request.avoid
         choices = []
         for trial in request.ids:
@@ -41,7 +41,7 @@ class RandomBatch:
 
 
 def draw(region: Region, avoid: Array, rng: np.random.Generator, first: Array | None = None) -> tuple[Array, bool]:
-    """A point (d,) of the region that is allowed and not to be avoided: ``first`` if it is one, else a uniform draw.
+    """A point (d,) of the region that is allowed and new: ``first`` if it is one, otherwise a uniform draw.
 
     The flag says whether ``first`` had to be replaced.
     """
@@ -56,8 +56,8 @@ def design(
 ) -> Iterator[Array]:
     """Points ``start``, ``start + 1``, ... of Latin hypercubes of ``n_init`` points each, one after the other.
 
-    Where there are beliefs about the optimum, ``likely``, half of each column follows them. A hypercube has
-    :data:`LARGEST_DESIGN` points at most, so that a point costs no more than the points before it.
+    If there are beliefs about the optimum, ``likely``, half of each column follows them. A hypercube has at most
+    :data:`LARGEST_DESIGN` points, so that the cost of a point is bounded.
     """
     size = min(n_init, LARGEST_DESIGN)
     for _ in range(start // size):

@@ -5,7 +5,7 @@ symbol  meaning
 ======  ===================================================================
 μ, σ    latent mean and std, given real results only
 σ'      the same after hallucinated results; the mean stays μ
-y•      min_x μ(x) + √β σ(x): a value that some point surely reaches
+y•      min_x μ(x) + √β σ(x): an upper confidence bound of the minimum
 R⁺      {x : μ(x) - 2√β σ(x) ≤ y•}, the relevant region
 e       μ - 2√β σ - y•, how far a point is from being relevant: e ≤ 0 in R⁺
 ======  ===================================================================
@@ -43,13 +43,13 @@ class Assured(PointwiseAcquisition):
     root: float
 
     def pointwise(self, mean: Array, std: Array, incumbent: float) -> Pointwise:
-        """α = -μ - √β σ; the incumbent plays no part."""
+        """α = -μ - √β σ; the incumbent is not used."""
         return Pointwise(-mean - self.root * std, np.full_like(mean, -1.0), np.full_like(std, -self.root))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relevance:
-    """R⁺ of a model. best: the point (d,) that surely reaches y•. share: how much of the space is relevant."""
+    """R⁺ of a model. ``best`` is the point (d,) that y• belongs to, and ``share`` the relevant part of the space."""
 
     model: Model
     root: float
@@ -73,9 +73,10 @@ class Relevance:
 
 
 def relevance(request: Request, beta: float) -> Relevance:
-    """R⁺ of the request's model, which knows no pending points.
+    """R⁺ of the request's model, which is not conditioned on pending points.
 
-    Its randomness belongs to the number of results, so that it is the same for every trial until one comes in.
+    Its random numbers depend on the number of results, so that it is the same for every trial until there is a new
+    result.
     """
     root, region, n = float(np.sqrt(beta)), request.region, len(request.data.y)
     bound = bounded(request, PointwiseObjective(Assured(root), request.model, 0.0), root)
@@ -83,7 +84,7 @@ def relevance(request: Request, beta: float) -> Relevance:
     nothing = np.zeros((0, region.dim))
     search = Search(region, near_best, nothing)
     found = maximizer_for(bound, request.maximizer).maximize(bound, search, request.randomness(n, "assured"))
-    # Without noise a result is surely reached again: no search, however poor, may end above the best one.
+    # Without noise a result would be reached again, so y• may not be above the best result, however poor the search.
     at = np.vstack([found.x, near_best[region.holds(near_best)]])
     values = bound.value(at)
     best = int(np.argmax(values))
@@ -101,11 +102,11 @@ def _everywhere(region: Region, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exploration:
-    """σ' where a point is relevant; elsewhere a slope up to R⁺, σ' - e, or with ``wall`` the depth below it, -e.
+    """σ' inside R⁺; outside of it σ' - e, a slope that leads to R⁺, or -e with ``wall``.
 
-    The border is in the objective, not in the region: R⁺ may be too small for draws to hit, and a climb from outside
-    finds it. The best points often lie on the border, along which a climb slides on the slope, but sticks at the wall.
-    The highest point of the slope may be outside; of the wall never, while R⁺ has a point that is new.
+    R⁺ is part of the objective and not of the region, because it may be too small for random draws to hit; a climb from
+    outside finds it. The best points often lie on the border. With the slope, a climb can follow the border, but may
+    end outside. With the wall, a climb stops at the border, but never ends outside while R⁺ has a new point.
     """
 
     model: Model

@@ -1,4 +1,4 @@
-"""Is repeating a measurement worth more than a new point? The knowledge gradient of both says.
+"""Whether repeating a measurement is worth more than a new point, by the knowledge gradient of both.
 
 ======  ========================================================================  ==========
 symbol  meaning                                                                   shape
@@ -13,9 +13,9 @@ KG(x)   min_A μ - E[min_a μ(a) + σ̃(a, x) Z], Z normal; a in A, or in A and 
         that is new
 ======  ========================================================================  ==========
 
-This is [Frazier2009]'s, for the least instead of the largest. A repeat can only sharpen what is known of points that
-were measured; a new point can win beside that. Under lies the model knows of points under way: one that was repeated in
-the same batch already is worth less the second time.
+This is the knowledge gradient of [Frazier2009], for the least value instead of the largest. A repeated measurement can
+only improve the knowledge about measured points; a new point can also become the best one. Pending points have lies, so
+that repeating a point a second time in the same batch is worth less.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from believer.surrogates.gp import standardization
 from believer.surrogates.protocols import Joint, Measuring, Model
 
 MOST = 128
-"""Points that may be recommended or repeated: those with the least means. Others would have to move too far."""
+"""The number of points that may be recommended or repeated: those with the least means. The means of others would have
+to move too far."""
 
 _AT_ZERO = float(1.0 / np.sqrt(2.0 * np.pi))
 """h(0)."""
@@ -43,19 +44,20 @@ _SAME = 1e-9
 """The largest distance by which rounding may move a point of the space."""
 
 _NEVER = 100.0
-"""Lines that cross so many standard deviations away or more never do: h(-100) is below the least float."""
+"""Lines that cross this many standard deviations away or more count as never crossing: h(-100) is below the least
+float."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeat:
-    """A point that is worth repeating more than a new one is worth measuring.
+    """A measured point whose repetition is worth more than measuring a new point.
 
     Attributes
     ----------
-    index : its row among the points that were given.
+    index : its row among the given points.
     x : the point, (d,).
-    worth : how much lower the function is expected to be at what is recommended, after one more measurement of it.
-    new : the same of the new point.
+    worth : the expected decrease of the function at the recommended point after one more measurement of this point.
+    new : the same for the new point.
     """
 
     index: int
@@ -70,18 +72,19 @@ class Repeat:
 
 
 def repeated_instead(request: Request, model: Model, X: Array, choice: Choice, allowed: Array | None = None) -> Choice:
-    """A measured point where one more measurement is worth more than that of ``choice``; as a rule ``choice`` itself.
+    """Return a measured point if another measurement there is worth more than one at ``choice``, and otherwise
+    ``choice``.
 
-    Only where results are noisy; who calls this knows that the user wants repeats. A measurement is one more
-    result like that of the point: of replicates, a mean of as many.
+    Points are repeated only if results are noisy. This is called only if the user allows repeats. A further measurement
+    is taken to be like the result of the point: if that is a mean of replicates, it is a mean of as many.
 
     Parameters
     ----------
-    request : what the strategy was asked.
-    model : knows the results, and lies about ``X``.
-    X : points under way, (p, d).
+    request : the request to the strategy.
+    model : a model with the results and lies at ``X``.
+    X : the pending points, (p, d).
     choice : the new point.
-    allowed : points (k, d), of results and under way, that may be repeated; None for all of them.
+    allowed : measured and pending points (k, d) that may be repeated; None for all of them.
     """
     if not is_noisy(model) or not has(model, Measuring):
         return choice
@@ -92,7 +95,7 @@ def repeated_instead(request: Request, model: Model, X: Array, choice: Choice, a
     if allowed is not None:
         among = request.region.among(points, allowed)
         points, stds = points[among], stds[among]
-    lawful = request.region.project(points)  # what was evaluated off its steps cannot be suggested
+    lawful = request.region.project(points)  # a point that was evaluated off its steps cannot be suggested
     inside = request.region.holds(points) & (np.abs(lawful - points) <= _SAME).all(axis=1)
     unit = standardization(data.y)[1]
     found = worth_repeating(model, points[inside], stds[inside], np.asarray(choice.x), there, unit)
@@ -102,19 +105,19 @@ def repeated_instead(request: Request, model: Model, X: Array, choice: Choice, a
 def worth_repeating(
     model: Model, X: Array, noise: float | Array, x: Array, noise_there: float, scale: float
 ) -> Repeat | None:
-    """The measured point whose repetition is worth more than measuring ``x``, and most; None if there is none.
+    """The measured point whose repetition is worth most, if it is worth more than measuring ``x``; otherwise None.
 
-    None also of a model that has no joint covariance or takes its data to be free of noise. Costs a prediction at ``X``
-    and the joint posterior of up to 129 points.
+    It is also None if the model has no joint covariance or takes its data to be free of noise. The cost is a prediction
+    at ``X`` and the joint posterior of up to 129 points.
 
     Parameters
     ----------
-    model : knows the results, and lies about what is under way.
-    X : points measured or under way, (m, d); a point may be there several times.
-    noise : standard deviation of one measurement at each of them, (m,), or one for all.
+    model : a model with the results and lies at pending points.
+    X : measured and pending points, (m, d); a point may occur several times.
+    noise : the standard deviation of one measurement at each of them, (m,), or one for all.
     x : the new point, (d,).
-    noise_there : standard deviation of one measurement at it.
-    scale : of the results, :func:`~believer.surrogates.gp.standardization`'s: the unit of all that is computed.
+    noise_there : the standard deviation of one measurement at ``x``.
+    scale : the scale of the results, :func:`~believer.surrogates.gp.standardization`'s: the unit of all values.
     """
     stds = np.broadcast_to(np.asarray(noise, dtype=np.float64), len(X)) / scale
     if len(X) == 0 or not has(model, Joint) or not is_noisy(model) or not (stds > 0.0).any():
@@ -141,13 +144,13 @@ def worth_repeating(
 
 
 def slopes(covariance: Array, at: int, noise: float) -> Array:
-    """σ̃(·, x) (m,): how far each mean moves for a measurement that is one standard deviation off what is expected.
+    """σ̃(·, x) (m,): the change of each mean if a measurement deviates from its prediction by one standard deviation.
 
     Parameters
     ----------
-    covariance : of the function without noise, (m, m).
+    covariance : the covariance of the function without noise, (m, m).
     at : the row of x.
-    noise : standard deviation of one measurement at x.
+    noise : the standard deviation of one measurement at x.
     """
     variance = max(float(covariance[at, at]), 0.0) + noise**2
     return np.zeros(len(covariance)) if variance <= 0.0 else covariance[at] / np.sqrt(variance)
@@ -156,15 +159,15 @@ def slopes(covariance: Array, at: int, noise: float) -> Array:
 def knowledge_gradient(means: Array, moves: Array) -> float:
     """min_i a_i - E[min_i a_i + b_i Z], Z standard normal, in closed form; never negative.
 
-    Only lines of the lower envelope count. Sorted by falling slope, with c_j where the j-th crosses the next, it is
-    Σ_j (b_j - b_{j+1}) h(-|c_j|), h(z) = φ(z) + z Φ(z) ([Frazier2009] Algorithm 1).  O(m log m).
+    Only lines of the lower envelope count. If they are sorted by falling slope and the j-th crosses the next at c_j,
+    the result is Σ_j (b_j - b_{j+1}) h(-|c_j|), h(z) = φ(z) + z Φ(z) ([Frazier2009] Algorithm 1).  O(m log m).
 
     Parameters
     ----------
     means : a, (m,).
     moves : b, (m,).
     """
-    lines: list[tuple[float, float, float]] = []  # a, b, and from which z on it is the least
+    lines: list[tuple[float, float, float]] = []  # a, b, and the z from which on the line is the least
     for i in np.lexsort((means, -moves)):
         a, b, start = float(means[i]), float(moves[i]), -np.inf
         if lines and lines[-1][1] == b:

@@ -23,7 +23,7 @@ Randomness = Callable[[int, str], np.random.Generator]
 """The generator that belongs to a trial id and a purpose; the same pair always gives the same stream."""
 
 ONE, LIMITS, SEVERAL = "one objective", "one objective within limits", "several objectives within limits"
-"""The kinds of studies that a strategy can work with, by its class attribute ``takes``; without it, :data:`ONE`."""
+"""The kinds of studies that a strategy supports: values of its class attribute ``takes``, :data:`ONE` by default."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,19 +36,20 @@ class Request:
     outputs : the fitted models of the outputs, at least one; objectives come first, then outputs with limits.
     surrogate : the recipe of the models.
     acquisition : the acquisition function.
-    region : where to search.
+    region : the region to search.
     avoid : points (k, d) that must not be proposed again.
     distinct : whether the batch's own points must differ as well.
     randomness : the generator that belongs to a trial id and a purpose.
     maximizer : the maximizer that the user chose; None for the one that suits the objective.
-    resolution : the smallest improvement that matters to the user; None for one from the results.
+    resolution : the smallest improvement that matters to the user; None if it is to be inferred from the results.
     reference : the reference point of several objectives, (k,), for minimization; None if it is to be inferred.
     repeat : whether an evaluated point may be chosen again if that is worth more than a new point. Only strategies
         whose class has ``repeats = True`` are asked for this.
-    likely : beliefs about where the optimum is; None without any.
-    answered_then : for each trial so far that a strategy chose, how many trials had been answered at that time.
-    fresh : whether results have come since a model last chose a point. The first of ``ids`` then draws its own
-        candidates, and the others share theirs: whoever asks for one point after each result needs them only once.
+    likely : beliefs about where the optimum is; None if there are none.
+    answered_then : for each earlier trial that a strategy chose, the number of trials that had results at that time.
+    fresh : whether there are results since a model last chose a point. The point of the first of ``ids`` then has
+        candidates of its own, and the others share theirs; asking for one point after each result needs no shared
+        candidates.
     """
 
     ids: tuple[int, ...]
@@ -73,17 +74,17 @@ class Request:
 
     @property
     def model(self) -> Model:
-        """The model of the first objective, which knows of failures; :class:`NoModel` where none is needed."""
+        """The model of the first objective, conditioned on failed trials; :class:`NoModel` if none is needed."""
         return self.outputs[0].model
 
     @property
     def data(self) -> Data:
-        """Results of the first objective, in the units of its model."""
+        """The results of the first objective, in the units of its model."""
         return self.outputs[0].data
 
     @property
     def pending(self) -> Pending:
-        """Points whose first objective has not come back."""
+        """The points whose result of the first objective is pending."""
         return self.outputs[0].pending
 
     @property
@@ -93,7 +94,7 @@ class Request:
 
     @property
     def sign(self) -> float:
-        """-1 where the first objective is maximized, else 1."""
+        """-1 if the first objective is maximized, otherwise 1."""
         return self.outputs[0].output.sign
 
     @property
@@ -108,7 +109,7 @@ class Request:
 
     @property
     def limited(self) -> tuple[Learned, ...]:
-        """Outputs that have to stay within limits."""
+        """The outputs with limits."""
         return tuple(learned for learned in self.outputs if learned.output.limits is not None)
 
     def stream(self, trial: int, purpose: str, place: int) -> np.random.Generator:
@@ -117,10 +118,10 @@ class Request:
         return self.randomness(trial, named)
 
     def with_first(self, **changes: Any) -> Request:
-        """A copy of the request with other values for the first objective: its model, its data, ...
+        """A copy of the request with other values for the first objective, such as its model or its data.
 
-        ``changes`` are fields of :class:`Learned` and their values, or the ``sign`` of its output. A ``model`` is the
-        ``fit`` as well, and ``data`` has the first ids, unless these are given.
+        ``changes`` are fields of :class:`Learned` with their values, or the ``sign`` of its output. If ``model`` is
+        given without ``fit``, it is used for both; if ``data`` is given without ``ids``, its ids are 0, 1, ...
         """
         first = self.outputs[0]
         if "model" in changes:
@@ -146,19 +147,19 @@ class Request:
         randomness: Randomness,
         maximizer: Maximizer | None = None,
     ) -> Request:
-        """A request of a study with one objective and no limits, whose results have the first ids.
+        """A request of a study with one objective and no limits; the results have the ids 0, 1, ...
 
         Parameters
         ----------
-        ids, surrogate, acquisition, region, avoid, distinct, randomness, maximizer : as of a request.
-        model, data, pending : as of :class:`Learned`.
+        ids, surrogate, acquisition, region, avoid, distinct, randomness, maximizer : as in a request.
+        model, data, pending : as in :class:`Learned`.
         """
         learned = Learned(Output("value"), tuple(range(len(data))), data, pending, model, model)
         return cls(ids, (learned,), surrogate, acquisition, region, avoid, distinct, randomness, maximizer)
 
 
 def with_pending(request: Request, ids: tuple[int, ...], X: Array) -> Request:
-    """``request`` with further points ``X`` (k, d) of trials ``ids`` pending, in every output."""
+    """``request`` with the further points ``X`` (k, d) of trials ``ids`` pending in every output."""
 
     outputs = (replace(one, pending=joined_pending(one.pending, ids, X)) for one in request.outputs)
     return replace(request, outputs=tuple(outputs))
@@ -176,7 +177,7 @@ class Choice:
     Parameters
     ----------
     x : the point, (d,), in the encoded cube.
-    provenance : in words, why it was chosen.
+    provenance : the reason for the choice, in words.
     repeats : whether the point is a replicate of an evaluated point.
     """
 
@@ -203,12 +204,13 @@ class Strategy(Protocol):
     """A frozen recipe for choosing q points together."""
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One choice for each of ``request.ids``.
+        """Choose one point for each of ``request.ids``.
 
         Parameters
         ----------
-        request : all that may be looked at.
-        memory : what the last :class:`Chosen` remembered, to save work, never to change it; None if there is none.
+        request : everything that the strategy may use.
+        memory : the memory of the last :class:`Chosen`; it may save work, but must not change the choice. None if there
+            is none.
         """
 
 
@@ -223,8 +225,8 @@ def takes(strategy: Strategy) -> str:
 
 
 def named_that(fits: Callable[[Strategy], bool]) -> str:
-    """The names of the library's strategies that fit, for people; nobody is sent to ``top_q``, a baseline."""
-    from believer.batch import STRATEGIES  # which is made of files that begin with this one
+    """The names of the library's strategies that fit, for an error message; ``top_q``, a baseline, is left out."""
+    from believer.batch import STRATEGIES  # imports this module
 
     return ", ".join(name for name, strategy in STRATEGIES.items() if fits(strategy) and name != "top_q")
 
@@ -235,8 +237,8 @@ def keeping_limits() -> str:
 
 
 def refuse_outputs(strategy: Strategy, name: Callable[[], str], objectives: int, limited: bool) -> None:
-    """Raise MissingCapability if the strategy takes one objective only and there are several, or takes no limits.
-    ``name`` says what people call it."""
+    """Raise MissingCapability if there are several objectives, or limits, and the strategy does not support them.
+    ``name`` is a function that returns its name."""
     can = takes(strategy)
     if objectives > 1 and can != SEVERAL:
         raise MissingCapability(
@@ -270,12 +272,12 @@ class NoModel:
     def predict(self, X: Array) -> Prediction:
         """Raise MissingCapability, because there is no model."""
         raise MissingCapability(
-            "there is no model here: the strategy says that it needs none (needs_model = False). Take that out of it."
+            "this strategy gets no model, because it has needs_model = False; remove that from its class."
         )
 
 
 def checked_answer(chosen: object, request: Request, strategy: object) -> Chosen:
-    """``chosen`` if it answers the request; an error that names the strategy otherwise."""
+    """Return ``chosen`` if it answers the request; otherwise raise InvalidInput that names the strategy."""
     wrong = None
     if not isinstance(chosen, Chosen) or not all(isinstance(choice, Choice) for choice in chosen.choices):
         wrong = f"choose must return Chosen((Choice(x, provenance), ...)); it returned {type(chosen).__name__}"
@@ -290,7 +292,7 @@ def checked_answer(chosen: object, request: Request, strategy: object) -> Chosen
                 wrong = f"provenance must be a text; it gave {choice.provenance!r}"
     if wrong is not None or not isinstance(chosen, Chosen):
         raise InvalidInput(
-            f"the strategy {type(strategy).__name__} breaks the contract: {wrong}. Nothing was handed out; "
-            "believer.testing.check_strategy says more."
+            f"the strategy {type(strategy).__name__} breaks the contract: {wrong}. Nothing was handed out; use "
+            "believer.testing.check_strategy to find out more."
         )
     return chosen

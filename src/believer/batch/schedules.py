@@ -1,4 +1,4 @@
-"""How wide a confidence bound is: β_t, where strategies look at μ - √β_t σ.
+"""The width β_t of the confidence bounds μ - √β_t σ.
 
 ======  =====================================================================
 symbol  meaning
@@ -25,7 +25,7 @@ from believer.errors import InvalidInput
 from believer.space.region import Region
 
 MAX_NATS, MAX_SCALE = 80.0, 1e6
-"""The largest C and scale: β_t stays below 1e100 up to there, and is of no use long before."""
+"""The largest C and scale. Up to these β_t stays below 1e100, and far smaller values are useless already."""
 
 MIN_CHANCE = 1e-100
 
@@ -53,14 +53,16 @@ class LogBeta:
 
 @dataclass(frozen=True, slots=True)
 class TheoryBeta:
-    """β_t under which the bounds hold everywhere and always, with probability 1 - δ, for a draw of the model's prior.
+    """β_t for which the bounds hold everywhere and always, with probability 1 - δ, for a function drawn from the
+    model's prior.
 
     Finite region: 2 log(M t² π² / (6δ)), [Srinivas2010] Theorem 1. Continuous columns: 2 log(M t² 2π² / (3δ)) +
-    2d log(t² d b √log(4da/δ)) on the unit cube, Theorem 2, where |∂f/∂x_j| passes L with a chance of at most
-    a e^{-(L/b)²}; M comes from a union over the blocks. Both times ``scale`` and e^{2C} ([Desautels2014], whose
-    hallucinated σ is too small by at most e^C).
+    2d log(t² d b √log(4da/δ)) on the unit cube, Theorem 2, where |∂f/∂x_j| exceeds L with a probability of at most a
+    e^{-(L/b)²}; M comes from a union over the blocks. Both are multiplied by ``scale`` and e^{2C} ([Desautels2014]: the
+    hallucinated σ is too small by a factor of at most e^C).
 
-    Differs: ``scale`` is 1/5, as in the experiments of [Srinivas2010]; with 1 the bounds are proven and useless.
+    Differs: ``scale`` is 1/5, as in the experiments of [Srinivas2010]. With 1 the bounds are proven, but too wide to be
+    useful.
     """
 
     delta: float = 0.1
@@ -78,7 +80,7 @@ class TheoryBeta:
             above_zero(getattr(self, name), name, 1.0 / LARGEST, LARGEST)
 
     def beta(self, t: int, region: Region) -> float:
-        """β_t; never below zero, which the formula can be for an ``a`` or ``b`` far below 1."""
+        """β_t, or zero if the formula is negative, as it may be for ``a`` or ``b`` far below 1."""
         d = region.decisions.count(None)
         log_M = sum(math.log(k) for k in region.decisions if k is not None)
         if d == 0:

@@ -34,7 +34,7 @@ _WIDTHS = (0.2, 0.05, 0.01)
 
 @dataclass(frozen=True, slots=True)
 class Thompson:
-    """Choose for each trial the minimum of its own draw from the model ([Kandasamy2018]).
+    """Choose for each trial the minimum of its own posterior sample ([Kandasamy2018]).
 
     If the model can draw whole functions (``paths``), the function is minimized with gradients. If it can only draw
     values (``sample``), they are drawn jointly at ``candidates`` space-filling points and some neighbors of the best
@@ -43,14 +43,14 @@ class Thompson:
     The acquisition function of the study is ignored. Pending points are not suggested again, but have no other effect.
     If several draws have the same minimum, as they do when the model is certain, the first trial gets it and the others
     get the best points that are left; the provenance says so. The draw of a trial depends only on its id and on the
-    results, so q x ask(1) = ask(q), bit for bit.
+    results, so asking q times for one point equals asking for q points, bit for bit.
 
     With several outcomes, a function is drawn for each of them. Limits must hold for the drawn functions, and several
-    objectives are combined by the largest of them under random weights ([Paria2020]).
+    objectives are scalarized by the largest weighted one, with random weights ([Paria2020]).
 
     Parameters
     ----------
-    candidates : the number of space-filling points. Whole functions are searched by the study's maximizer.
+    candidates : the number of space-filling points. Whole functions are minimized by the study's maximizer.
     """
 
     candidates: int = 256
@@ -60,7 +60,8 @@ class Thompson:
         object.__setattr__(self, "candidates", whole(self.candidates, "candidates", 1, MAX_CANDIDATES))
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """One draw for each trial of ``request``, from the trial's own randomness; ``memory`` is ignored."""
+        """Choose a point for each trial of ``request`` by a draw from the trial's own randomness; ``memory`` is
+        ignored."""
         model = request.model
         if len(request.outputs) > 1:
             for learned in request.outputs:
@@ -79,7 +80,8 @@ class Thompson:
         return Chosen(tuple(choices))
 
     def _by_values(self, model: Sampling, request: Request, trial: int, search: Search) -> Choice:
-        """The least of values drawn jointly at candidates, or at all points of a small finite region.  O(m³)."""
+        """The point with the least value, drawn jointly at candidates or at all points of a small finite region.
+        O(m³)."""
         size = request.region.size
         if size is not None and size <= self.candidates:
             X = request.region.points()
@@ -95,7 +97,8 @@ class Thompson:
 
 
 def _by_function(request: Request, trial: int, search: Search) -> Choice:
-    """The minimum of a function drawn whole; of several outputs, of a world in which their functions hold together."""
+    """The minimum of a function that was drawn whole; with several outputs, of the objective that their functions
+    make."""
     one = len(request.outputs) == 1
     what = " of a function drawn from the model" if one else " of functions drawn from the models"
     picked = pick(_world(request, trial), request, trial, search.near_best, search.avoid, is_scaled=True)
@@ -109,7 +112,7 @@ def _world(request: Request, trial: int) -> Objective:
         path = cast(Pathwise, learned.model).paths(1, request.stream(trial, "path", place))
         shift, scale = standardization(learned.data.y)
         if learned.limits is None:
-            # Weights are for what is lacking to the best of each.
+            # The weights are for the distance of each objective from its best value.
             depths.append(Depth(path, float(learned.data.y.min()) if request.objectives > 1 else shift, scale))
         else:
             excesses.append(DrawnExcess(path, learned.limits, scale))
@@ -121,7 +124,7 @@ def _world(request: Request, trial: int) -> Objective:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Least:
-    """The least of several depths, each times its weight: what counts is the objective that lags behind."""
+    """The least of several weighted depths: the objective that is worst decides."""
 
     depths: tuple[Depth, ...]
     weights: Array
@@ -133,7 +136,7 @@ class Least:
         return least
 
     def value_with_gradient(self, X: Array) -> tuple[Array, Array]:
-        """The same with its derivatives (m, d), those of the one that lags behind."""
+        """The same with its derivatives (m, d), which are those of the least depth."""
         parts = [depth.value_with_gradient(X) for depth in self.depths]
         values = np.stack([w * value for w, (value, _) in zip(self.weights, parts, strict=True)])
         slopes = np.stack([w * slope for w, (_, slope) in zip(self.weights, parts, strict=True)])
@@ -143,7 +146,7 @@ class Least:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Depth:
-    """The depth of a single drawn function below the mean of the results, in their standard deviations.
+    """The depth of one sampled function below the mean of the results, in their standard deviations.
 
     A maximizer's tolerances are for values of about one; in the units of y they would be too fine or too coarse.
     """

@@ -1,4 +1,4 @@
-"""The points of a batch, moved together: each to where it is worth most, given that all others are observed.
+"""Joint moves of the points of a batch: each to where it is worth most, given that all others are observed.
 
 ======  ===================================================================  ========
 symbol  meaning                                                              shape
@@ -9,9 +9,9 @@ P       C⁻¹                                                                  
 σ_i²    variance at point i if the other q - 1 were observed: 1/P_ii - σ_n²
 ======  ===================================================================  ========
 
-The sum of α(μ_i, σ_i, f⁺_i) is climbed from the points that were chosen among candidates one by one. A point that comes
-near another gains nothing there, as σ_i falls. ∂σ_i²/∂C = P e_i e_iᵀ P / P_ii². Where several models chose, each moves
-its own points and counts all others as observed where they are.
+The sum of α(μ_i, σ_i, f⁺_i) is maximized, starting from the points that were chosen among candidates one by one. A
+point gains nothing near another one, because σ_i is small there. ∂σ_i²/∂C = P e_i e_iᵀ P / P_ii². If several models
+chose points, each moves its own points and counts all others as observed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NUGGET = 1e-10
 def moves_together(strategy: PseudoObservations, request: Request) -> bool:
     """Whether the points of a request are chosen among candidates, and moved together afterwards.
 
-    So it is where the model says so, for one objective in a continuous box, as soon as candidates are kept.
+    They are if the model asks for it, for one objective in a continuous box, as soon as candidates are kept.
     """
     model, region = request.model, request.region
     return (
@@ -73,15 +73,16 @@ def moved(
     groups: Sequence[tuple[Model, Sequence[int]]],
     spaced: bool,
 ) -> tuple[Choice, ...]:
-    """The choices, each where it came to rest; one that came too near to another point stays where it was chosen.
+    """The choices after the joint moves; a point that would come too near to another one stays where it was chosen.
 
     Parameters
     ----------
-    request : what the strategy was asked.
-    choices : the points chosen one by one, q of them.
-    incumbents : f⁺ when each was chosen, (q,).
-    groups : models that know the results and what was pending before, and the places of the points that each chose.
-    spaced : whether points nearly the same are to be kept apart.
+    request : the request to the strategy.
+    choices : the q points that were chosen one by one.
+    incumbents : f⁺ at the time of each choice, (q,).
+    groups : models with the results and the points that were pending before, each with the positions of the points
+        that it chose.
+    spaced : whether points must keep a distance from each other.
     """
     X = np.array([choice.x for choice in choices])
     ends = X.copy()
@@ -105,7 +106,7 @@ def moved(
 
 
 def _climbed(request: Request, model: Together, X: Array, rows: list[int], incumbents: Array) -> Array:
-    """Climb with the points ``rows`` of ``X`` (q, d) and return where they end, (len(rows), d)."""
+    """Climb with the points ``rows`` of ``X`` (q, d) and return their final positions, (len(rows), d)."""
     acquisition, region = completed(request.acquisition), request.region
     box, moves = region.box(), region.free(X[rows])
     assert box is not None

@@ -1,4 +1,4 @@
-"""The naive batch: the q best points of one acquisition."""
+"""The naive batch: the q best points of one acquisition function."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from believer.batch.worth import refuse_acquisition, worth
 
 @dataclass(frozen=True, slots=True)
 class TopQ:
-    """Maximizers of one acquisition on the model of real data, which is never told of the points chosen before.
+    """Maximizers of one acquisition function given real results, without regard to the points chosen before.
 
-    A baseline: nothing but the rule of distinct points (1e-6 of the encoded cube) keeps the points apart, and they come
-    out nearly identical ([paper] section 1). Of pending points it knows only that they are taken. Every trial has its
-    own randomness, so that asking for q points at once or one by one is the same computation.
+    This is a baseline: only the rule of distinct points (1e-6 of the encoded cube) keeps the points apart, and they are
+    nearly identical ([paper] section 1). Pending points are avoided and have no other effect. Every trial has its own
+    randomness, so that asking for q points at once or one by one is the same computation.
     """
 
     takes: ClassVar[str] = SEVERAL
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """The best point that is not taken yet, for each trial of ``request``; ``memory`` is ignored."""
+        """Choose the best point that is not taken yet for each trial of ``request``; ``memory`` is ignored."""
         refuse_acquisition(request)
         here, models = best_so_far(request), tuple(learned.model for learned in request.outputs)
         near_best, avoid = request.region.project(here.places()), request.avoid

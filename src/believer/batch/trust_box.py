@@ -1,4 +1,4 @@
-"""The state of a trust region's box, computed anew from the results: nothing is kept between two asks.
+"""The state of a trust region, computed from all results at each ask: nothing is kept between two asks.
 
 ======  ===================================================================================================
 symbol  meaning
@@ -8,14 +8,15 @@ m_i     the merit of trial i, less is better: its objective; beyond the worst by
 round   trials that were chosen before any of them, or of what came after, was answered: a batch
 ======  ===================================================================================================
 
-A round that finds a better point is a success, and three in a row double L. Rounds without one halve it as soon as
-they have together as many trials as there are dimensions. A box that is given up is followed by another, which begins
-at space-filling points and knows of no earlier result as its best ([Eriksson2019] section 2).
+A round that finds a better point is a success, and three successes in a row double L. Rounds without success halve L as
+soon as they have together as many trials as there are dimensions. A box that is given up is followed by another one,
+which begins with space-filling points and whose best value does not include earlier results ([Eriksson2019] section 2).
 
-Differs: [Eriksson2019] counts batches, which are told all at once. Here a round is read off from how many trials had
-been answered when each was chosen: with batches it is the batch, with W workers that are never idle about W trials, and
-one by one it is a trial. A success has to be better by a thousandth of how far the round lies above the best, where
-there it is a thousandth of the best value's size, which depends on where the user's zero is.
+Differs: [Eriksson2019] counts batches, whose results arrive together. Here a round follows from the number of results
+that were known when each trial was chosen: it is the batch if points are asked for in batches, about W trials with W
+workers that are never idle, and one trial if points are asked for one by one. A success must be better by a thousandth
+of the distance between the round and the best value. In the paper it is a thousandth of the best value's size, which
+depends on the user's zero.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ import numpy as np
 from believer.arrays import Array, BoolArray
 
 FIRST, LARGEST, SMALLEST = 0.8, 1.6, 0.5**7
-"""L of a new box; the most, and the least."""
+"""L of a new box, its maximum and its minimum."""
 
 SUCCESSES = 3
-"""Rounds in a row, each better than all before, after which the box doubles."""
+"""The number of successes in a row after which the box doubles."""
 
 MIN_FAILURES = 4
-"""Trials without success, at least, after which it halves."""
+"""The least number of trials without success after which the box halves."""
 
 ENOUGH = 1e-3
-"""The least gain of a success over the best, relative to the distance of its round's median from the best."""
+"""The least gain of a success over the best value, relative to the distance between the round's median and the best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,11 @@ class BoxState:
     Attributes
     ----------
     length : L.
-    center : the place of its best trial among those that have a merit; None where it has none yet.
-    boxes : how many were given up before this one.
-    begun : of its space-filling points, how many were handed out; ``None`` for the first box, which has the study's.
-    since : how many trials were answered when it began.
+    center : the position of its best trial among those that have a merit; None if it has none yet.
+    boxes : the number of boxes that were given up before this one.
+    begun : the number of its space-filling points that were handed out; ``None`` for the first box, which begins with
+        the study's design.
+    since : the number of trials that had results when it began.
     """
 
     length: float
@@ -62,7 +64,7 @@ class BoxState:
 
 @dataclass(slots=True)
 class _Box:
-    """A box while trials are gone through."""
+    """The state of a box while trials are processed."""
 
     dim: int
     boxes: int = 0
@@ -74,11 +76,11 @@ class _Box:
     successes: int = 0
     failures: int = 0
     round: list[tuple[int, float]] = field(default_factory=list)
-    """Places and merits of the round under way; NaN where a trial failed."""
+    """Positions and merits of the present round; NaN if a trial failed."""
     opened: int = 0
 
     def meet(self, place: int, merit: float) -> None:
-        """A trial that is not judged: it was not chosen in this box."""
+        """Add a trial that is not judged, because it was not chosen in this box."""
         if merit < self.best:
             self.best, self.center = merit, place
 
@@ -116,12 +118,12 @@ def box_state(
 
     Parameters
     ----------
-    ids : of trials that have a merit, ascending.
+    ids : the ids of trials that have a merit, ascending.
     merits : m (n,).
-    pending : ids of trials that are under way.
-    answered_then : of each trial that a strategy chose, how many had been answered at that time.
-    dim : in how many directions points can move.
-    design : space-filling points that a box after the first one begins with.
+    pending : the ids of pending trials.
+    answered_then : for each trial that a strategy chose, the number of trials that had results at that time.
+    dim : the number of directions in which points can move.
+    design : the number of space-filling points with which a box after the first one begins.
     """
     out, places = set(pending), {trial: place for place, trial in enumerate(ids)}
     answered = sorted(places.keys() | (answered_then.keys() - out))
@@ -138,7 +140,7 @@ def box_state(
             if box.length < SMALLEST:
                 box = _Box(dim, boxes=box.boxes + 1, since=then)
         if box.boxes and then < box.since:
-            continue  # it was chosen in the box before
+            continue  # it was chosen in an earlier box
         if box.boxes and box.begun < design:
             box.begun += 1
             box.meet(place, merit)
@@ -156,7 +158,8 @@ def box_state(
 
 
 def merits_of(Y: Array, excess: Array, kept: BoolArray) -> Array:
-    """m (n,): the objective ``Y`` (n,) where limits are ``kept``; else beyond the worst by ``excess`` (n,)."""
+    """m (n,): the objective ``Y`` (n,) if limits are ``kept``, and otherwise worse than the worst value by ``excess``
+    (n,)."""
     if not kept.any():
         return excess
     worst = float(Y[kept].max())

@@ -1,4 +1,4 @@
-"""Batches inside a box that grows and shrinks: a local search for budgets beyond a thousand, by conditioning.
+"""Batches inside a box that grows and shrinks: a local search for budgets beyond a thousand evaluations.
 
 ======  ===================================================================================
 symbol  meaning                                                                      shape
@@ -9,9 +9,9 @@ L       its side, see ``trust_box``
 L_j     side along column j: L ℓ_j / (Π ℓ_k)^{1/k}, the means over columns cut        (d,)
 ======  ===================================================================================
 
-A model of everything is dear, and in many dimensions it knows little of any place in particular. The model here learns
-the results nearest to c alone, and points are chosen, believed and conditioned on as everywhere else ([paper] Algorithm
-1), but in the box ([Eriksson2019]).
+A model of all results is expensive, and in many dimensions it says little about any single place. The model here learns
+only the results nearest to c. Points are chosen by pseudo-observations as usual ([paper] Algorithm 1), but inside the
+box ([Eriksson2019]).
 """
 
 from __future__ import annotations
@@ -53,19 +53,19 @@ def _hedged() -> PseudoObservations:
 class TrustRegion:
     """Hedged Kriging Believer in a box around the best point, under a model of the nearest results alone.
 
-    The box doubles after three batches in a row that found something better, and halves after failures; when it has
-    become tiny another one begins at space-filling points (:mod:`~believer.batch.trust_box`). All of that is worked out
-    from the results at each ask. Nothing is fitted to all results, so that a batch costs the same whether there are a
-    thousand of them or many times that. Pending points are believed wherever they are; q x ask(1) = ask(q), bit for
-    bit.
+    The box doubles after three batches in a row that improved on the best, and halves after failures. When it has
+    become tiny, another one begins at space-filling points (:mod:`~believer.batch.trust_box`). All of this is computed
+    from the results at each ask. Nothing is fitted to all results, so that a batch costs the same for a thousand
+    results and for many times that. Pending points get lies wherever they are. Asking q times for one point equals
+    asking for q points, bit for bit.
 
-    Of the columns of a space those are cut in which a lengthscale means a distance: categories and short scales are
-    searched whole. For one objective, with limits or without: several have no single best point to center on.
+    The box limits only columns in which a lengthscale is a distance: categories and short scales are searched in full.
+    This needs a single objective, with or without limits, because several objectives have no best point to center on.
 
     Parameters
     ----------
-    results : how many results, at most, the model learns from: those nearest to the center.
-    within : chooses inside the box.
+    results : the largest number of results that the model learns from: those nearest to the center.
+    within : the strategy that chooses inside the box.
     """
 
     results: int = 500
@@ -81,7 +81,8 @@ class TrustRegion:
             )
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
-        """A point in the box for each trial of ``request``; ``memory`` may hold the models of an earlier call."""
+        """Choose a point in the box for each trial of ``request``; ``memory`` may hold the models of an earlier
+        call."""
         state, design = _state(request)
         begun = design if state.begun is None else state.begun
         first = min(len(request.ids), design - begun)
@@ -98,7 +99,7 @@ class TrustRegion:
         return Chosen((*choices, *more), replace(local, belief=found.memory))
 
     def _within_box(self, asked: Request, belief: object) -> Chosen:
-        """Points of the box; of the whole region for trials that find every point of the box handed out."""
+        """Choose points of the box, and points of the whole region once every point of the box is handed out."""
         try:
             return self.within.choose(asked, belief)
         except SpaceExhausted:
@@ -107,14 +108,14 @@ class TrustRegion:
                     raise
                 return self.within.choose(replace(asked, region=asked.region.whole), belief)
         choices = tuple[Choice, ...]()
-        for trial in asked.ids:  # one by one, as these may have been asked for
+        for trial in asked.ids:  # one by one: single asks must give the same points
             found = self._within_box(replace(asked, ids=(trial,)), belief)
             choices, belief = (*choices, *found.choices), found.memory
             asked = replace(_after(replace(asked, ids=(trial,)), found.choices), ids=asked.ids)
         return Chosen(choices, belief)
 
     def _local(self, request: Request, state: BoxState, memory: object) -> _Local:
-        """The models near the center and the box around it; those of ``memory`` where they are the same."""
+        """The models near the center and the box around it; those of ``memory`` if they are the same."""
         center = _center(request, state)
         nearest = tuple([_nearest(one, center, self.results) for one in request.outputs])
         if isinstance(memory, _Local) and memory.is_of(self, request, state, nearest):
@@ -129,7 +130,7 @@ class TrustRegion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Local:
-    """The models of a box, what they learned from, and what is believed of them."""
+    """The models of a box, their data, and the belief with lies at pending points."""
 
     strategy: TrustRegion
     state: BoxState
@@ -146,7 +147,7 @@ class _Local:
         state: BoxState,
         nearest: tuple[tuple[IntArray, IntArray], ...],
     ) -> bool:
-        """Whether a new call would come to the same models and the same box."""
+        """Whether a new call would give the same models and the same box."""
         return (
             (self.strategy, self.state.length, self.state.center, self.known)
             == (strategy, state.length, state.center, len(request.data))
@@ -168,7 +169,8 @@ class _Local:
 
 
 def _state(request: Request) -> tuple[BoxState, int]:
-    """How the box stands, its center as a trial's id; and how many points a further box begins with."""
+    """The state of the box, with its center as the id of a trial; and the number of points with which a further box
+    begins."""
     ids = np.array(request.outputs[0].ids, dtype=np.int64)
     for one in request.outputs[1:]:
         ids = np.intersect1d(ids, one.ids)
@@ -194,7 +196,7 @@ def _at(one: Learned, ids: IntArray) -> Array:
 
 
 def _center(request: Request, state: BoxState) -> Array:
-    """c (d,): the best point of the box; before it has one, the middle of the region."""
+    """c (d,): the best point of the box, or the middle of the region if there is none yet."""
     if state.center is None:
         middle: Array = request.region.project(np.full((1, request.region.dim), 0.5))[0]
         return middle
@@ -204,7 +206,7 @@ def _center(request: Request, state: BoxState) -> Array:
 
 
 def _nearest(one: Learned, center: Array, most: int) -> tuple[IntArray, IntArray]:
-    """Rows of an output's results and of its failures that are nearest to ``center``, ``most`` each at most."""
+    """The rows of an output's results and of its failures that are nearest to ``center``, at most ``most`` of each."""
     failed = np.zeros((0, len(center))) if one.failed is None else one.failed.X
     rows, lost = (_rows(X, center, count) for X, count in ((one.data.X, most), (failed, most // 4)))
     return rows, lost
@@ -217,7 +219,7 @@ def _rows(X: Array, center: Array, most: int) -> IntArray:
 
 
 def _is_same(old: Learned, one: Learned, rows: IntArray, lost: IntArray) -> bool:
-    """Whether what ``old`` was learned from is what stands in those rows now."""
+    """Whether the data of ``old`` are those in the given rows now."""
     told = None if one.failed is None or not len(lost) else one.failed.at(lost)
     pairs = [
         (old.data, one.data.at(rows)),
@@ -239,7 +241,7 @@ def _equal(was: Data, now: Data) -> bool:
 
 
 def _learned(request: Request, place: int, rows: IntArray, lost: IntArray) -> Learned:
-    """An output learned from some of its results, and told of some failures."""
+    """An output learned from some of its results, and conditioned on some failures."""
     one = request.outputs[place]
     data, ids = one.data.at(rows), tuple([one.ids[row] for row in rows])
     fit, warp, data = _fitted(request, place, data)
@@ -259,7 +261,7 @@ _Fitted = tuple[Model, Warp | None, Data]
 
 
 def _fitted(request: Request, place: int, data: Data) -> _Fitted:
-    """The model of ``data`` as they are or through a warp, whichever finds them more likely."""
+    """The model of ``data`` or of the warped data, whichever is more likely."""
 
     def fitted(warp: Warp | None, plain: _Fitted | None) -> _Fitted:
         given = data if warp is None else warp.data(data)
@@ -276,7 +278,8 @@ def _stream(request: Request, place: int, n: int, purpose: str) -> np.random.Gen
 
 
 def _box(request: Request, first: Learned, center: Array, length: float) -> Narrowed:
-    """The box of side L_j around c, or around the best of what is inside it where results are noisy."""
+    """The box with sides L_j around c. If results are noisy, it is around the point inside with the best posterior
+    mean."""
     cut = request.region.metric
     sides = np.full(request.region.dim, length)
     if has(first.model, Rescalable) and cut.any():
@@ -295,7 +298,7 @@ def _box(request: Request, first: Learned, center: Array, length: float) -> Narr
 
 
 def _space_filling(request: Request, state: BoxState, begun: int, count: int, design: int) -> tuple[Choice, ...]:
-    """The next ``count`` of the points that a further box begins with."""
+    """The next ``count`` of the space-filling points with which a further box begins."""
     rng = request.randomness(state.boxes, "design of a box")
     points, avoid, choices = request.region.spread(latin_hypercube(design, request.region.dim, rng)), request.avoid, []
     for trial, number in zip(request.ids[:count], range(begun, begun + count), strict=True):
@@ -307,7 +310,7 @@ def _space_filling(request: Request, state: BoxState, begun: int, count: int, de
 
 
 def _after(request: Request, choices: tuple[Choice, ...]) -> Request:
-    """The request for the trials that are left, with those that have a point pending."""
+    """The request for the remaining trials; those that have a point already are pending."""
     ids, X = request.ids[: len(choices)], np.array([choice.x for choice in choices])
     avoid = np.vstack([request.avoid, X]) if request.distinct else request.avoid
     return replace(with_pending(request, ids, X), ids=request.ids[len(choices) :], avoid=avoid)

@@ -21,7 +21,8 @@ from believer.surrogates.protocols import Model, Scaled
 NEAR_IN_CUBE = 1e-3
 NEAR_IN_LENGTHSCALES = 0.1
 _SHARE_OF_ROOM = 0.25
-"""Points are nearly the same below these distances, and below so much of the room that each of q points has."""
+"""Points are nearly the same below these distances, but never above this share of the radius that each of q points
+has."""
 _RANDOM_PAIRS = 512
 _WORDS = {"likely": "likely to", "possible": "may", "unlikely": "unlikely to"}
 
@@ -36,8 +37,8 @@ class Verdict:
     Attributes
     ----------
     size : q, the number of points.
-    min_distance, mean_distance : of two points, in the unit cube.
-    min_lengthscales, mean_lengthscales : of two points, in the model's lengthscales.
+    min_distance, mean_distance : the distances between two points, in the unit cube.
+    min_lengthscales, mean_lengthscales : the same in the model's lengthscales.
     random_pair_distance : the mean distance of two uniform points of the region.
     near_duplicates : pairs of positions in the batch that are nearly the same (:func:`nearness`).
     gain : the expected gain of the points, singly and together; None without a model or without joint covariances.
@@ -86,10 +87,10 @@ def _pairs(d: int) -> tuple[Array, Array]:
 
 
 def nearness(region: Region, q: int, model: Model | None) -> Spacing:
-    """The distance below which points are nearly the same, as a spacing without points.
+    """The distance below which points are nearly the same, as a :class:`Spacing` without points.
 
-    Nearer than a tenth of a lengthscale, or than 1e-3 in the cube; but no farther than a quarter of the radius of a
-    ball that has 1/q of the cube's volume in the k columns that are no categories: the room of each of ``q`` points.
+    This is a tenth of a lengthscale, or 1e-3 in the cube. It is at most a quarter of the radius of a ball with 1/q of
+    the cube's volume, in the k columns that are not of categories, because that is the room of each of ``q`` points.
     """
     k = max(region.freedom, 1)
     room = math.exp((math.lgamma(0.5 * k + 1.0) - math.log(max(q, 1))) / k) / math.sqrt(math.pi)
@@ -111,10 +112,10 @@ def judge(
     *,
     random_pair: float | None = None,
 ) -> Verdict:
-    """The verdict on the batch ``X`` (q, d), with ``n_pending`` other points under way.
+    """The verdict on the batch ``X`` (q, d), with ``n_pending`` other points pending.
 
-    ``model`` is None before the first fit; ``gain`` is what it expects of the batch, in ``units``. ``random_pair`` is
-    the :func:`random_pair_distance` of the region, where that is known.
+    ``model`` is None before the first fit; ``gain`` is the gain that it expects of the batch, in ``units``.
+    ``random_pair`` is the :func:`random_pair_distance` of the region, if it is known.
     """
     q = len(X)
     rows, columns = np.triu_indices(q, 1)
@@ -153,12 +154,12 @@ def _apart(q: int, mean: float | None, random_pair: float) -> str:
 def _worth(q: int, gain: Gain, units: str) -> str:
     """The outlook in words, then the order of magnitude of the expected gain."""
     points = f"{q} point{'s' if q > 1 else ''}"
-    points += f" beside {gain.n_pending} pending" if gain.n_pending else ""
+    points += f" in addition to {gain.n_pending} pending" if gain.n_pending else ""
     unit = f" {units}" if units else ""
     more = " more" if gain.n_pending else ""
     if gain.outlook == "little":
         least = f"{rounded(gain.resolution, 2)}{unit}{gain.of}"
-        little = f"little{more} expected: less than {least}, the least that counts here"
+        little = f"little{more} expected: less than {least}, the smallest improvement that matters"
         return f"{points}, {little if gain.resolution else f'nothing{more} expected'}"
     best = "further" if gain.n_pending else "on the front" if gain.of else "on the best so far"
     about = f"about {rounded(gain.together, 1)}{unit}{more}{gain.of}"
@@ -171,7 +172,7 @@ def _worth(q: int, gain: Gain, units: str) -> str:
 
 
 def _near(pairs: int, noisy: bool, needed: bool) -> str:
-    """``needed``: every slot counts for the gain, so that a sure model wants its points this close."""
+    """``needed``: whether every point adds to the gain, so that close points are wanted."""
     if not pairs:
         return "no near-duplicates"
     same = f"{pairs} pair{'s' if pairs > 1 else ''} nearly the same"

@@ -4,8 +4,8 @@
 symbol  meaning
 ======  ===================================================================================================
 P_j     probability that output j is within its limits
-f⁺      of one objective: the least value at a point that counts as feasible, real or believed
-F       of several: values of feasible points that no other such point beats in all objectives
+f⁺      with one objective: the least value at a feasible point, by results and lies
+F       with several: the values of feasible points that no other feasible point beats in all objectives
 r       the reference point: hypervolumes are measured from there
 v       the value of an output: a posterior sample, or the confidence bound μ ± √β σ nearest to its limits
 e       how far v lies beyond its limits, in standard deviations of its results; at most 0 within
@@ -68,12 +68,13 @@ class Worth:
     def known(self, pools: tuple[Pool, ...], region: Region) -> Known | None:
         """Candidates with their values.
 
-        None where a maximizer has to look for itself, as the objective is no function of predictions of the models.
+        This is None if the objective is not a function of the models' predictions; the maximizer then draws its own
+        candidates.
 
         Parameters
         ----------
-        pools : what models of the request predict at the same candidates.
-        region : where the candidates are.
+        pools : the predictions of the request's models at the same candidates.
+        region : the region of the candidates.
         """
         objective = self.objective
         if not pools or not has(objective, ByPredictions):
@@ -99,12 +100,12 @@ def worth(
 
     Parameters
     ----------
-    request : what the strategy was asked.
-    models : one for each output of the request, given results and lies.
+    request : the request to the strategy.
+    models : one for each output of the request, conditioned on results and lies.
     here : the incumbent, the Pareto front and the feasible points.
     trial : the id of the trial that gets the point; its random stream is used.
     incumbent : f⁺; None if nothing feasible is known.
-    lies : about the first objective, for acquisitions that look at them.
+    lies : the lies about the first objective, for acquisition functions that use them.
     """
     acquisition, name = request.acquisition, type(request.acquisition).__name__
     pairs = [*zip(request.outputs, models, strict=True)]
@@ -126,13 +127,13 @@ def worth(
 
 
 def in_logarithms(acquisition: Acquisition) -> tuple[Acquisition, bool]:
-    """The logarithm of an acquisition function, and True; or the function itself, and False if none is known."""
+    """The logarithm of an acquisition function, and True; or the function itself, and False if no log is known."""
     log = completed(acquisition).log() if has(acquisition, PerPoint) else None
     return (acquisition, False) if log is None else (log, True)
 
 
 def _reference(request: Request, here: BestSoFar) -> Array:
-    """r (k,), inferred; while no point has every objective, from the results of each."""
+    """r (k,), inferred; from the results of each objective separately if no point has every objective."""
     if len(here.ids):
         return here.reference()
     values = [one.data.Y for one in request.outputs if one.output.limits is None]
@@ -172,9 +173,9 @@ def bounded(request: Request, objective: Objective, root: float) -> Objective:
 
     Parameters
     ----------
-    request : what the strategy was asked.
-    objective : what a point is worth without regard to limits.
-    root : √β: a limit may be kept where the nearest bound, μ ± √β σ, is within it.
+    request : the request to the strategy.
+    objective : the worth of a point without regard to limits.
+    root : √β: a limit counts as kept if the nearest bound, μ ± √β σ, is within it.
     """
     excesses = tuple(
         BoundExcess(one.model, one.limits, standardization(one.data.y)[1], root)

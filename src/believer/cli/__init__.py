@@ -1,7 +1,8 @@
-"""The command ``believer``: one verb a file, each with ``add_arguments(parser)`` and ``run(arguments) -> int``.
+"""The command ``believer``, with a file for each verb, which has ``add_arguments(parser)`` and
+``run(arguments) -> int``.
 
-Only the file of the verb that is called is loaded: the others may need seconds. Other packages bring verbs of their own
-by the entry point group ``believer.commands``, each entry naming a :class:`Verb` (see :func:`verb_in`).
+Only the file of the called verb is loaded, because the others may need seconds. Other packages add verbs by the entry
+point group ``believer.commands``; each entry names a :class:`Verb` (see :func:`verb_in`).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def verb_in(module: str, help: str) -> Verb:  # noqa: A002
 
 
 GROUP = "believer.commands"
-"""The entry points by which other packages bring verbs."""
+"""The entry points by which other packages add verbs."""
 
 VERBS: dict[str, Verb] = {
     "amend": verb_in("believer.cli.amend", "correct the result of an experiment"),
@@ -61,7 +62,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "a study in a folder, without programming": ("new", "ask", "tell", "show", "amend"),
     "the page of a study": ("report", "watch"),
 }
-"""Verbs as the help lists them, in the order of their use; all others come last, by name."""
+"""The verbs in the order of the help, which is that of their use; all others come last, by name."""
 
 
 def _without_bench(_: object) -> NoReturn:
@@ -69,21 +70,22 @@ def _without_bench(_: object) -> NoReturn:
 
 
 ELSEWHERE: dict[str, Verb] = {"bench": Verb("needs pip install 'believer[bench]'", _without_bench, _without_bench)}
-"""Verbs of distributions of ours that are installed apart: where they are not, these say how to get them."""
+"""The verbs of our other distributions; if these are not installed, the verbs say how to install them."""
 
 
 def _verbs() -> dict[str, Verb]:
-    """Our own, and those of other packages that are called otherwise, by name."""
+    """The library's verbs, and those of other packages with other names, by name."""
     plugged = {point.name: _plugged(point) for point in entry_points(group=GROUP)}
     return dict(sorted({**ELSEWHERE, **plugged, **VERBS}.items()))
 
 
 def _plugged(point: EntryPoint) -> Verb:
-    """The verb of another package; one that does not load says so when it is called, and disturbs no other."""
+    """The verb of another package. If it does not load, it says so when it is called, and does not affect other
+    verbs."""
     try:
         verb = point.load()
         problem = None if isinstance(verb, Verb) else f"{point.value} is no believer.cli.Verb"
-    except Exception as error:  # of someone else's package
+    except Exception as error:  # raised by another package
         verb, problem = None, f"{point.value}: {type(error).__name__}: {error}"
     if problem is None:
         return verb  # type: ignore[no-any-return]
@@ -95,7 +97,7 @@ def _plugged(point: EntryPoint) -> Verb:
 
 
 def _listed(verbs: Mapping[str, Verb]) -> str:
-    """The verbs with what they do, in groups."""
+    """The verbs with their descriptions, in groups."""
     others = tuple([name for name in verbs if not any(name in group for group in GROUPS.values())])
     width = max(map(len, verbs))
     return "\n\n".join(
@@ -112,10 +114,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line ``argv`` (default: this process's); the exit code.
+    """Run the command line ``argv``, by default that of this process, and return the exit code.
 
-    0: done. 1: nobody reads the output any more. 2: an error, told in one line on standard error, and with --json also
-    as an object on standard output. 3: rows of a sheet were not taken. 130: interrupted.
+    0: done. 1: the reader of the output has closed it. 2: an error, printed as one line on standard error, and with
+    --json also as an object on standard output. 3: some rows of a sheet were not taken. 130: interrupted.
     """
     parser = _Parser(
         prog="believer",

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replace what was told, and say what stood there before."""
+    """Replace a result, and print the earlier one."""
     with opened(arguments, begin=False) as (folder, study):
         lines = amended(study, arguments.trial, arguments.results, folder.file.decimal)
         sheets = [folder.relative(path) for path in folder.sheets_with(study, {arguments.trial})]

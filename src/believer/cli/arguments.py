@@ -1,4 +1,4 @@
-"""The kinds of arguments that subcommands share: bounded whole numbers, the user's own modules, a folder for output."""
+"""Arguments that subcommands share: bounded whole numbers, the user's own modules, a folder for output."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 def add_journal(parser: argparse.ArgumentParser, help: str) -> None:  # noqa: A002
-    """The study to be read, as an argument or as ``--study``."""
+    """Add the argument for the study to read, also as ``--study``."""
     parser.add_argument("journal", nargs="?", metavar="study", help=help)
     parser.add_argument("--study", dest="journal_too", metavar="PATH", help="the same, as the other commands have it")
 
 
 def journal_of(arguments: argparse.Namespace) -> str:
-    """The path that was given, or that of the journal of the study.toml that was meant."""
+    """The given path, or the path of the journal of the given study.toml."""
     if arguments.journal is not None and arguments.journal_too is not None:
         raise InvalidInput(f"name one study; got {arguments.journal!r} and --study {arguments.journal_too!r}.")
     given: str | None = arguments.journal if arguments.journal is not None else arguments.journal_too
@@ -51,14 +51,14 @@ def journal_of(arguments: argparse.Namespace) -> str:
 
 
 def look_here(*names: str | None) -> None:
-    """Let a module in the folder where the command is called be found, if one of ``names`` is ``module:object``."""
-    # An installed command does not look there; whoever names a module there expects it to.
+    """Let modules in the current folder be found, if one of ``names`` is ``module:object``."""
+    # An installed command does not search there, but users who name a module expect it to.
     if any(name and ":" in name for name in names) and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
 
 
 def writable(folder: Path) -> Path:
-    """The folder, made if it was not there; InvalidInput when nothing can be written into it."""
+    """Make the folder if necessary and return it; InvalidInput if it is not writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask, write the sheets, and say where they are."""
+    """Ask, write the sheets, and print their paths."""
     _check(arguments)
     file = Folder.at(arguments.study).file
     fixed = values_of(arguments.fixed or (), file.space, file.decimal)
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _shared(given: list[str] | None) -> dict[str, int]:
-    """The number of values of each parameter, as it was typed: "temperature", or "temperature=2"."""
+    """The number of values of each shared parameter, typed as "temperature" or "temperature=2"."""
     found: dict[str, int] = {}
     for text in given or ():
         name, equals, count = text.rpartition("=")
@@ -129,7 +129,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _written(arguments: argparse.Namespace, folder: Folder, study: Optimizer, sheet: Sheet) -> tuple[str, str]:
-    """The paths of the sheet to fill in and of that to print."""
+    """The paths of the sheet to fill in and of the sheet to print."""
     number, ending = batches(study), ".xlsx" if arguments.excel else ".csv"
     target = arguments.out or folder.free_name(number, ending)
     path = folder.relative(write_sheet(sheet, target, folder.file.decimal))

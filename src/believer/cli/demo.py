@@ -1,4 +1,4 @@
-"""``believer demo``: a study from beginning to end, what other ways to choose points reach, and the study's page."""
+"""``believer demo``: a complete study, a comparison with other ways to choose points, and the study's page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the study, compare, and leave journal, table, figures and page; files of an earlier run are replaced."""
+    """Run the study, compare, and write journal, table, figures and page; files of an earlier run are replaced."""
     if arguments.list:
         for name, demo in DEMOS.items():
             say(f"{name:<11} {demo.title}")
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         optimizer = solve(demo, budget, q, seed, executor)
         say(conclusion(demo, optimizer))
         if seeds:
-            say(f"\nThe same with other ways to choose, medians of {_counted(len(seeds), 'run')} each:")
+            say(f"\nOther ways to choose points, medians of {_counted(len(seeds), 'run')} each:")
             say(comparison(demo, compare(demo, q, seeds, budget, executor)))
     page = keep(demo, optimizer, folder)
     say(f"\nJournal, table and figures: {folder / demo.name}.jsonl, .csv and _*.png")
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def solve(demo: Demo, budget: int, q: int, seed: int, executor: Executor) -> Optimizer:
-    """Run the study, with a line for each batch; EvaluationError where every evaluation failed."""
+    """Run the study, with a line for each batch; EvaluationError if every evaluation failed."""
     before: list[float | None] = [None]
 
     def tell(optimizer: Optimizer, batch: Batch) -> None:
@@ -108,22 +108,22 @@ def solve(demo: Demo, budget: int, q: int, seed: int, executor: Executor) -> Opt
 
 
 def progress(demo: Demo, optimizer: Optimizer, batch: Batch, before: float | None, budget: int) -> str:
-    """A line on a batch whose results are in: the best so far, what was gained, and what had been expected."""
+    """A line about a finished batch: the best so far, the gain, and the expected gain."""
     answered, best, gain = optimizer.counts.answered, optimizer.best, batch.verdict.gain
     line = f"  {answered:>3}/{budget}  "
     if best is None:
         return f"{line}nothing within the limits yet"
     line += f"best {_amount(demo, best[1])}"
     if all(trial.origin == "design" for trial in batch):
-        return f"{line}; points spread over the space, before there is a model"
-    if before is None or gain is None:  # no gain can be expected before anything is within the limits
+        return f"{line}; space-filling points, before the first model"
+    if before is None or gain is None:  # there is no expected gain before a result is within the limits
         return f"{line}; the first within the limits"
     gained = "nothing" if best[1] == before else _amount(demo, abs(best[1] - before), digits=3)
     return f"{line}; gained {gained}, about {_amount(demo, gain.together, digits=1)} expected"
 
 
 def conclusion(demo: Demo, optimizer: Optimizer) -> str:
-    """A sentence that says what was found, if anything was."""
+    """A sentence on the result, if there is one."""
     best, parameters = optimizer.best, optimizer.settings.labels.parameters
     lines = []
     if best is None:
@@ -140,11 +140,11 @@ def conclusion(demo: Demo, optimizer: Optimizer) -> str:
 
 
 def comparison(demo: Demo, reached: Sequence[Reached]) -> str:
-    """A table, and what it says of the batches: the first row beside each of the others."""
+    """A table, and sentences that compare batches, the first row, with each other row."""
     ours, *single, chance = reached
     width = max(len(one.method.label) for one in reached)
     lines = [
-        f"  {'':<{width}}  {'equal evaluations':>20}  {f'equal rounds ({ours.needed})':>20}  {'rounds in all':>13}",
+        f"  {'':<{width}}  {'equal evaluations':>20}  {f'equal rounds ({ours.needed})':>20}  {'all rounds':>13}",
         *(
             f"  {one.method.label:<{width}}  {_amount(demo, one.evaluations):>20}  {_amount(demo, one.rounds):>20}  "
             f"{one.needed:>13}"
@@ -162,7 +162,7 @@ def comparison(demo: Demo, reached: Sequence[Reached]) -> str:
 
 
 def _said(demo: Demo, when: str, ours: float | None, theirs: float | None, other: str) -> str:
-    """How batches compare with another way, whichever is ahead."""
+    """A sentence that compares batches with another method."""
     one, two = _amount(demo, ours), _amount(demo, theirs)
     if one == two:
         same = "find nothing within the limits" if ours is None else f"reach the same: {one}"
@@ -175,7 +175,7 @@ def _said(demo: Demo, when: str, ours: float | None, theirs: float | None, other
 
 
 def keep(demo: Demo, optimizer: Optimizer, folder: Path) -> Path | None:
-    """Write journal, table, figures and page; the page's path, or None without plotly."""
+    """Write journal, table, figures and page, and return the page's path, or None without plotly."""
     journal = folder / f"{demo.name}.jsonl"
     journal.unlink(missing_ok=True)
     optimizer.save(journal)
@@ -197,14 +197,14 @@ def _figure(axes: Any, path: Path) -> None:
 
 
 def _amount(demo: Demo, value: float | None, name: str | None = None, digits: int = 4) -> str:
-    """The value of an outcome in its units, by default of the objective."""
+    """The value of an outcome, by default the objective, in its units."""
     if value is None:
         return "none"
     return amount(rounded(value, digits), demo.goals[name or next(iter(demo.goals))].units)
 
 
 def _kept(optimizer: Optimizer) -> str:
-    """How many results keep each limit."""
+    """The number of results that keep each limit."""
     rows = [row for row in optimizer.records() if row["status"] == "done"]
     counts = {
         output.name: sum(bool(output.limits.holds(np.asarray(output.sign * row[output.name]))) for row in rows)

@@ -1,4 +1,4 @@
-"""The parts that the commands of the lab share: the study's folder, questions, and answers for people or programs."""
+"""The parts that the commands of the lab share: the study's folder, questions, and output for people or programs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from believer.lab.folder import Folder
 from believer.optimizer import Optimizer
 
 NOT_ALL = 3
-"""The exit code when something was recorded, or could have been, and something else was not taken."""
+"""The exit code if some rows were not taken."""
 
 
 def add_study(parser: argparse.ArgumentParser, changes: bool = True) -> None:
-    """The options that say which study, and how to answer."""
+    """Add the options for the study and for the output."""
     parser.add_argument("--study", type=Path, metavar="PATH", help="study.toml, or its folder (default: this folder)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, for programs; ask nothing")
     if changes:
@@ -28,13 +28,13 @@ def add_study(parser: argparse.ArgumentParser, changes: bool = True) -> None:
 
 @contextmanager
 def opened(arguments: argparse.Namespace, begin: bool = True) -> Iterator[tuple[Folder, Optimizer]]:
-    """The study to be changed. Where study.toml was edited, what has changed is shown, and someone has to agree.
+    """Open the study for changes. If study.toml was edited, the differences are shown, and the user must agree.
 
     Without ``begin`` there must be a journal already.
     """
     folder = Folder.at(arguments.study)
     if not (begin or folder.has_begun):
-        raise InvalidInput("nothing was suggested yet, and nothing told: begin with believer ask.")
+        raise InvalidInput("this study has no suggestions and no results yet; begin with believer ask.")
 
     def agree(lines: Sequence[str]) -> bool:
         if not arguments.json:
@@ -63,7 +63,7 @@ def agreed(arguments: argparse.Namespace, question: str) -> bool:
 
 
 def asked(question: str) -> str:
-    """The line that the user types after a question, without blanks around it; InvalidInput where there is none."""
+    """The line that the user types after a question, without blanks around it; InvalidInput if the input has ended."""
     try:
         return input(question).strip()
     except EOFError:
@@ -77,5 +77,5 @@ def say(text: str) -> None:
 
 
 def answer(arguments: argparse.Namespace, words: str, data: Mapping[str, Any]) -> None:
-    """Tell a person the ``words``, or a program the ``data``."""
+    """Print the ``words`` for a person, or the ``data`` for a program."""
     say(json.dumps({"ok": True, **data}, ensure_ascii=True, allow_nan=False) if arguments.json else words)

@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask, write study.toml, and say what comes next."""
+    """Ask the questions, write study.toml, and print the next steps."""
     target: Path = arguments.folder / NAME
     journal = target.with_suffix(".jsonl")
     for taken in (target, journal):

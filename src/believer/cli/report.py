@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the page, and say where it is."""
+    """Write the page and print its path."""
     journal = Path(journal_of(arguments))
     target = arguments.out or journal.with_suffix(".html")
     print(report(journal, target, next_q=arguments.next))

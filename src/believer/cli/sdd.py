@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Diagnose, print, and leave report, figures and resumable results in the folder if one was given."""
+    """Diagnose and print; write report, figures and resumable results to the folder if one was given."""
     started = time.monotonic()
     if not arguments.surrogates:
         raise InvalidInput(f"name one or more surrogates: {', '.join(surrogates.SURROGATES)}, or module:object.")

@@ -1,9 +1,9 @@
 """The effect of one lie on an acquisition, and the parts of ``believer.sdd``. Figures are in ``believer.plot``.
 
 ``convergence`` and ``batches`` are those of ``believer.plot``. ``before_and_after_a_lie`` returns a
-``matplotlib.figure.Figure`` of its own, outside pyplot; save it with ``figure.savefig(path)``. For those who draw more
-of the kind, here are colors, titles and legends. For those who diagnose other things than ``believer.sdd`` does, here
-are its parts, loaded when they are first used.
+``matplotlib.figure.Figure`` of its own, outside pyplot; save it with ``figure.savefig(path)``. Colors, titles and
+legends are here for further figures of this kind, and the parts of ``believer.sdd`` for other diagnoses; these are
+loaded when they are first used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A figure of what one lie does to an acquisition."""
+"""A figure of the effect of one lie on an acquisition function."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def before_and_after_a_lie(
 ) -> Figure:
     """A posterior and its expected improvement before and after a pseudo-observation at its maximum, one column a lie.
 
-    problem: of one number (default: ``problems.wave1``). at: where it was evaluated, in the unit interval.
+    problem: a problem of one number (default: ``problems.wave1``). at: the evaluated points, in the unit interval.
     """
     problem = wave1() if problem is None else problem
     axis = axes_of(problem.space)[0]
     if len(problem.space) > 1 or not axis.is_number:
-        raise InvalidInput(f"only a problem of one number can be drawn; got {problem.name!r}, {problem.space!r}.")
+        raise InvalidInput(f"a problem to draw must have one number; got {problem.name!r}, {problem.space!r}.")
     X = as_values(at, name="at")[:, None]
     data = Data(X, problem.evaluate(X))
     model = GP().fit(data, np.random.default_rng(0))

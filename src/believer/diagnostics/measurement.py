@@ -13,7 +13,8 @@ from believer.arrays import Array
 
 @dataclass(frozen=True, slots=True)
 class SddPart:
-    """A batch (q points of d coordinates), the seconds that it took, and how far each lie moved the acquisition.
+    """A batch (q points of d coordinates), the seconds that it took, and the change of the acquisition function by each
+    lie.
 
     ``responses`` (q - 1 of them) are the largest changes of α by an update, at the same incumbent, relative to the
     range of α before it, on a fixed dense set of candidates.
@@ -25,7 +26,7 @@ class SddPart:
 
     @property
     def nearest(self) -> tuple[float, ...]:
-        """The distance of each member but the first to the nearest one chosen before it."""
+        """The distance of each member after the first to the nearest one chosen before it."""
         X = np.array(self.points)
         return tuple(float(np.sqrt(((X[:j] - X[j]) ** 2).sum(axis=1)).min()) for j in range(1, len(X)))
 
@@ -47,10 +48,11 @@ class SddPart:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Everything that one data set says; parts that make no sense for the surrogate are None.
+    """The measurements on one data set; parts that do not apply to the surrogate are None.
 
-    moved: share of starts that ended elsewhere. reached: acquisition at the chosen points as a share of what the search
-    without derivatives reaches on the same surfaces. ``moved`` is None for a maximizer without fixed starts.
+    moved: the share of climbs that ended away from their start. reached: the acquisition at the chosen points, relative
+    to the values that the search without derivatives reaches on the same surfaces. ``moved`` is None for a maximizer
+    without fixed starts.
     """
 
     seed: int

@@ -1,4 +1,4 @@
-"""The Structural Diversity Diagnostic: can this surrogate be lied to, and how do we know? ([paper] section 4.1)
+"""The Structural Diversity Diagnostic: whether a surrogate responds to pseudo-observations ([paper] section 4.1).
 
 The paper's diagnostic builds a batch from fixed starts and calls it diverse or not. Here the same batch is built with
 controls (``structural``), and one of four verdicts is given, from the data alone (``sdd_report``).
@@ -48,7 +48,7 @@ def _key(settings: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SddJob:
-    """Measures cells: a probe and a source for each of the settings that may come."""
+    """Measures cells; it has a probe and a source for each of the possible settings."""
 
     known: dict[str, tuple[Probe, DataSource]]
 
@@ -141,27 +141,28 @@ def sdd(
     results: PathLike | None = None,
     progress: bool | str = True,
 ) -> SDDReport:
-    """Diagnose whether a surrogate can be used with pseudo-observations, and say how we know.
+    """Diagnose whether a surrogate can be used with pseudo-observations, and report the evidence.
 
-    Raises :class:`InvalidInput`, :class:`MissingCapability` or :class:`SpaceExhausted` for what cannot be diagnosed,
-    :class:`EvaluationError` when a fit fails.
+    Raises :class:`InvalidInput`, :class:`MissingCapability` or :class:`SpaceExhausted` if a diagnosis is impossible,
+    and :class:`EvaluationError` if a fit fails.
 
     Parameters
     ----------
     surrogate : the recipe to diagnose.
     problem_or_data : a problem by name ("hartmann6"), a ``Problem``, or ``(X, y, bounds)`` in the user's units.
-    q : points in a batch, two or more.
-    acquisition : LogEI unless another is given; the paper's is ``EI(xi=0.01)``, whose gradient vanishes at most starts.
-        y is standardized first, so ``xi`` is in units of its standard deviation.
-    lie : what a chosen point is pretended to have returned; the paper's "min" unless another is given.
+    q : the number of points in a batch, two or more.
+    acquisition : the acquisition function, by default LogEI; the paper uses ``EI(xi=0.01)``, whose gradient vanishes at
+        most starts. y is standardized first, so ``xi`` is in units of its standard deviation.
+    lie : the lie at a chosen point, by default the paper's "min".
     update : "condition", "refit", "none" (the paper's parametric case) or "auto", as for ``PseudoObservations``.
-    maximizer : part A's; the paper's three fixed starts unless another is given.
-    seeds : how many initial designs (or fits, of a table), or which.
-    n : observations in a problem's initial design.
+    maximizer : the maximizer of part A, by default the paper's three fixed starts.
+    seeds : the number of initial designs (or, for a table, of fits), or a list of seeds.
+    n : the number of observations in a problem's initial design.
     incumbent : "believed" or "data", as for ``PseudoObservations``.
-    workers : processes, this one alone unless given (in a script, keep the call under ``if __name__ == "__main__"``).
+    workers : the number of worker processes; by default this process does all work (in a script, keep the call under
+        ``if __name__ == "__main__"``).
     executor : any ``concurrent.futures.Executor``, in place of ``workers``.
-    results : a file of JSON lines; what it holds is not measured again.
+    results : a file of JSON lines; cells that it has are not measured again.
     progress : True draws a bar on a terminal, "lines" writes lines to standard error, False is silent.
     """
     one = diagnosis(surrogate, problem_or_data, q, acquisition, lie, update, maximizer, n, incumbent)
@@ -195,7 +196,7 @@ def diagnose(
     which = _seeds(seeds)
     settings = [one.settings() for one in diagnoses]
     known = {_key(s): (d.probe, d.source) for s, d in zip(settings, diagnoses, strict=True)}
-    # Seed by seed, so that an interrupted run has something of everything.
+    # Seed by seed, so that an interrupted run has some results for every diagnosis.
     cells = [Cell(_label(s), s, seed) for seed in which for s in settings]
     found = run(cells, SddJob(known), store=results, executor=executor, workers=workers, progress=progress)
     count = len(settings)

@@ -31,7 +31,8 @@ _MIN = 1e-6
 
 
 def draw(report: SDDReport) -> Figure:
-    """Least distances of every part, seed by seed; each member's distance to those before it; the controls."""
+    """Draw the least distances of every part, seed by seed, each member's distance to those before it, and the
+    controls."""
     figure = new_figure(11.0, 4.6)
     parts, members_, controls = figure.subplots(1, 3, width_ratios=(5, 3, 4))
     _draw_parts(parts, report)
@@ -43,7 +44,7 @@ def draw(report: SDDReport) -> Figure:
 
 
 def _shown(values: Any) -> Any:
-    """Distances as a log axis can show them: nothing is nearer than 1e-6."""
+    """Distances for a log axis, at least 1e-6."""
     return np.maximum(np.asarray(values, dtype=np.float64), _MIN)
 
 
@@ -131,7 +132,7 @@ def whole_ticks(axes: Axes) -> None:
 
 
 def draw_verdicts(axes: Axes, row: int, report: SDDReport) -> None:
-    """A bar in ``row``: how many data sets gave which verdict."""
+    """A bar in ``row`` with the number of data sets for each verdict."""
     left = 0
     for verdict, count in report.verdicts.items():
         if count:

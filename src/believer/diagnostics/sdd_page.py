@@ -1,4 +1,4 @@
-"""The page of the Structural Diversity Diagnostic: what was found of each surrogate, and the controls behind it."""
+"""The page of the Structural Diversity Diagnostic: the verdict on each surrogate, and the controls behind it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def sdd_document(reports: Sequence[SDDReport], made: str = "") -> Document:
 
 
 def _verdicts(reports: Sequence[SDDReport]) -> Table:
-    """The few numbers that a reader looks for first."""
+    """The most important numbers."""
     columns = ["surrogate", "verdict", "seeds", "least distance", "response"]
     rows = []
     for report in reports:
@@ -76,7 +76,7 @@ def _verdicts(reports: Sequence[SDDReport]) -> Table:
 
 
 def _name(report: SDDReport) -> str:
-    """The surrogate, and how it was updated where that was asked for."""
+    """The surrogate, with its update if one was requested."""
     update = report.settings["update"]
     return serialization.brief(report.settings["surrogate"]) + ("" if update == "auto" else f", update {update}")
 

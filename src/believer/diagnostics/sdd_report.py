@@ -1,4 +1,5 @@
-"""The conclusions of the Structural Diversity Diagnostic: one of four verdicts a data set, and a report over many."""
+"""The conclusions of the Structural Diversity Diagnostic: one of four verdicts for each data set, and a report over
+many."""
 
 from __future__ import annotations
 
@@ -34,14 +35,15 @@ _SPELLED_OUT = 9
 
 
 def is_diverse(part: SddPart) -> bool:
-    """Whether all members of a batch are apart."""
+    """Whether all members of a batch are different points."""
     return part.min_distance > DIVERSE_FROM
 
 
 def own_response(m: Measurement) -> float:
     """The change of the acquisition function by the lie itself, at the point where the acquisition is largest.
 
-    Where the fit's draws can be held fixed, with them fixed; elsewhere, less what the update without the lie does.
+    If the random draws of a fit can be held fixed, they are; otherwise the effect of an update without the lie is
+    subtracted.
     """
     if m.frozen_free is not None:
         return m.frozen_free.response
@@ -51,10 +53,11 @@ def own_response(m: Measurement) -> float:
 def verdict_of(m: Measurement) -> str:
     """One of the four verdicts, for one data set.
 
-    The model responds if the lie itself moved the acquisition. The batch is diverse if part A's is, and it is the lie's
-    doing if it stays diverse with the fit's draws held fixed, or, where there is no such control, if the same update
-    without the lie gives no diverse batch; and if the search without derivatives, told the same lies, does not repeat
-    itself: else the maximum stayed where it was, and what differs is which of the stuck starts was the best.
+    The model responds if the lie itself moved the acquisition. The batch is diverse if that of part A is. The lie is
+    the cause if the batch stays diverse with the fit's random draws held fixed, or, without such a control, if the same
+    update without the lie gives no diverse batch. In addition, the search without derivatives, with the same lies, must
+    not repeat a point: otherwise the maximum did not move, and the batch only differs by which of the stuck starts was
+    the best.
     """
     responds = own_response(m) > RESPONDS_FROM
     if not is_diverse(m.fixed):
@@ -70,8 +73,8 @@ class SDDReport:
 
     Attributes
     ----------
-    settings : what was diagnosed and how, as plain data.
-    measurements : one for each seed.
+    settings : the settings of the diagnosis, as plain data.
+    measurements : a measurement for each seed.
     """
 
     settings: dict[str, Any]
@@ -79,7 +82,7 @@ class SDDReport:
 
     @property
     def title(self) -> str:
-        """Surrogate, data and how it was lied to, in one line."""
+        """The surrogate, the data and the kind of lie, in one line."""
         s = self.settings
         data = f"{s['problem']}, n={s['n']}" if "problem" in s else f"a table of {s['n']} points"
         how = f"lie {serialization.brief(s['lie'])}, {serialization.brief(s['acquisition'])}, update {s['update']}"
@@ -94,12 +97,12 @@ class SDDReport:
 
     @property
     def verdict(self) -> str:
-        """The most frequent one; among equals, the first of :data:`VERDICTS`."""
+        """The most frequent verdict; if several are, the first of them in :data:`VERDICTS`."""
         counts = self.verdicts
         return max(VERDICTS, key=counts.__getitem__)
 
     def parts(self, name: str) -> list[SddPart]:
-        """The batches of one part, one a seed; empty where the part makes no sense for the surrogate."""
+        """The batches of one part, one for each seed; empty if the part does not apply to the surrogate."""
         found = [getattr(m, name) for m in self.measurements]
         return [part for part in found if part is not None]
 
@@ -216,11 +219,11 @@ PARTS = {
     "frozen": "A, draws fixed",
     "frozen_free": "no derivatives, draws fixed",
 }
-"""The parts of a measurement, and what tables call them."""
+"""The parts of a measurement, and their names in tables."""
 
 
 def _mean(values: Iterable[float | None]) -> Any:
-    """The mean of what is there; None of nothing."""
+    """The mean of the values that are not None; None if there are none."""
     found = [value for value in values if value is not None]
     return float(np.mean(found)) if found else None
 

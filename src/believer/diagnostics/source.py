@@ -39,7 +39,7 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class FromProblem:
-    """A Latin hypercube of ``n`` points of a problem, another one for each seed."""
+    """A Latin hypercube of ``n`` points of a problem, a different one for each seed."""
 
     problem: str | Problem
     n: int
@@ -63,7 +63,7 @@ class FromProblem:
         return problems_by_name()[self.problem]() if isinstance(self.problem, str) else self.problem
 
     def settings(self) -> dict[str, Any]:
-        """Plain data, for a cell's key; a problem without a name of its own is also told by what it is made of."""
+        """Plain data for the key of a cell; a problem without a name of its own is also identified by its parts."""
         problem, named = self._problem(), problems_by_name()
         if self.name in named and problem == named[self.name]():
             return {"problem": self.name, "n": self.n}
@@ -81,7 +81,7 @@ class FromProblem:
         if not np.isfinite(y).all():
             raise InvalidInput(
                 f"{self.name} gave a value that is not finite at {X[~np.isfinite(y)][0].tolist()}. "
-                "Mend the problem, or leave that place out by a constraint."
+                "Correct the problem, or exclude that point by a constraint."
             )
         return DataSet(frozen(X), frozen(y), region)
 
@@ -104,7 +104,7 @@ class FromTable:
         return {"table": digest, "n": len(self.X)}
 
     def draw(self, seed: int) -> DataSet:
-        """The same data, whatever the seed."""
+        """The same data for every seed."""
         return DataSet(self.X, self.y, self.region)
 
 
@@ -126,7 +126,7 @@ def source_of(given: Any, n: int) -> DataSource:
     if isinstance(given, tuple) and len(given) in (2, 3):
         return _table(*given)
     raise InvalidInput(
-        f"what is diagnosed must be a problem's name, a Problem, or a tuple (X, y, bounds); got {type(given).__name__}."
+        f"problem_or_data must be a problem's name, a Problem, or a tuple (X, y, bounds); got {type(given).__name__}."
     )
 
 

@@ -1,8 +1,9 @@
 """One data set's measurements for the Structural Diversity Diagnostic ([paper] section 4.1), with controls.
 
 The paper lies to a model, maximizes the acquisition from the same starts, and asks whether the batch is diverse. A
-batch can also be diverse for another reason (a refit draws new random numbers), or not be although the model responded
-(the optimizer never left its starts). So the same batch is built in several ways, and the model is watched meanwhile:
+batch can also be diverse for another reason (a refit draws new random numbers), or fail to be diverse although the
+model responded (the optimizer never left its starts). So the same batch is built in several ways, and the model is
+observed meanwhile:
 
 ===============  =====================================================================================
 part             how the batch is built
@@ -41,7 +42,7 @@ from believer.surrogates.inspection import inspected, refuse_mutation
 from believer.surrogates.protocols import Conditionable, Model, Scaled, Stochastic, Surrogate
 
 RESTARTS = 10
-"""Random starts of part B, as many as the paper's acquisition optimizer has."""
+"""The number of random starts of part B, that of the paper's acquisition optimizer."""
 
 _DENSE, _CLOSE, _INSPECTED, _AROUND = 1024, 256, 128, 3
 _FREE = Candidates()
@@ -99,10 +100,10 @@ def _in_lengthscales(points: tuple[Array, ...], model: Model) -> float | None:
 
 
 def standardized(probe: Probe, data: DataSet) -> tuple[Probe, DataSet]:
-    """The same with y less its mean, over its standard deviation; a lie that is a number, too.
+    """The same with y standardized, and a lie that is a number as well.
 
-    L-BFGS-B stops at absolute tolerances: in other units of y the same batch would come out otherwise. So ξ is in units
-    of that standard deviation, as with the paper's normalized y.
+    L-BFGS-B stops at absolute tolerances, so that the batch would depend on the units of y. As with the paper's
+    normalized y, ξ is therefore in units of the standard deviation.
     """
     shift, scale = standardization(data.y)
     lie = probe.lie
@@ -112,7 +113,7 @@ def standardized(probe: Probe, data: DataSet) -> tuple[Probe, DataSet]:
 
 
 def _frozen(lies: _Batches, seed: int) -> _Batches | None:
-    """The same with draws that a refit does not renew; None if the update is no refit, or draws nothing."""
+    """The same with random draws that a refit does not change; None if the update is not a refit, or draws nothing."""
     recipe = lies.probe.surrogate
     if not isinstance(recipe, Stochastic) or not _refits(lies.probe.update, lies.model):
         return None
@@ -127,7 +128,7 @@ def _refits(update: str, model: Model) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Walk:
-    """A batch and how it was chosen: its points, the surfaces that they maximize, and the models on the way."""
+    """A batch with its points, the surfaces that they maximize, and the models at each step."""
 
     points: tuple[Array, ...]
     surfaces: tuple[PointwiseObjective, ...]
@@ -137,7 +138,8 @@ class _Walk:
     region: Region
 
     def part(self) -> SddPart:
-        """The batch as a value, with how far each update moved the acquisition at the incumbent of before."""
+        """The batch as a value, with the change of the acquisition function by each update, at the earlier
+        incumbent."""
         pairs = zip(self.points, self.surfaces, self.models[1:], strict=False)
         responses = [response(before, replace(before, model=after), x, self.region) for x, before, after in pairs]
         points = tuple(tuple(float(u) for u in x) for x in self.points)
@@ -155,7 +157,7 @@ class _Batches:
 
     @property
     def looked_at(self) -> Array:
-        """The points at which the promises of models are checked: the data, and points spread over the region."""
+        """The points at which the contracts of models are checked: the data, and points spread over the region."""
         region = self.data.region
         return np.vstack([self.data.X, region.spread(sobol(_INSPECTED, region.dim, np.random.default_rng(0)))])
 
@@ -197,9 +199,9 @@ class _Batches:
     def _believed(
         self, strategy: PseudoObservations, belief: Belief, request: Request, trial: int, x: Array
     ) -> tuple[Belief, float]:
-        """The belief after the lie about ``x``, and the seconds of that; InvalidInput if a model breaks its promises.
+        """The belief after the lie at ``x``, and the seconds that it took; InvalidInput if a model breaks its contract.
 
-        It is looked at at ``x``, too: one that interpolates may change there and at no observation.
+        The model is also checked at ``x``, because one that interpolates may change there and at no observation.
         """
         before, X = belief.model, np.vstack([self.looked_at, x])
         was = inspected(before, X)
@@ -211,7 +213,7 @@ class _Batches:
         return belief, seconds
 
     def models_without_lies(self) -> Iterator[Model]:
-        """The models of a batch without lies: the update is run all the same, on the real data alone."""
+        """The models of a batch without lies: the update is still run, on the real data alone."""
         model = self.model
         yield model
         for trial in range(self.probe.q - 1):
@@ -221,7 +223,7 @@ class _Batches:
             yield model
 
     def without_lies(self, models: list[Model], maximizer: Maximizer, refits: float) -> _Walk:
-        """A batch from ``models`` that were told nothing; ``refits`` are the seconds that these took."""
+        """A batch from ``models`` without lies; ``refits`` are the seconds of their fits."""
         started = time.perf_counter()
         strategy = PseudoObservations(self.probe.lie, "none", self.probe.incumbent)
         picks = []
@@ -252,7 +254,7 @@ class _Batches:
         return self.search(maximizer, surface).x, None
 
     def search(self, maximizer: Maximizer, surface: PointwiseObjective) -> Maximum:
-        """The same search for every member, lies or not: what differs between two of them is the surface alone."""
+        """The same search for every member, with or without lies, so that two searches differ only in the surface."""
         data = self.data
         best = np.argsort(data.y, kind="stable")[:_AROUND]
         search = Search(data.region, data.region.project(data.X[best]), frozen(np.zeros((0, data.region.dim))))
@@ -262,14 +264,14 @@ class _Batches:
 def response(before: PointwiseObjective, after: PointwiseObjective, x: Array, region: Region) -> float:
     """max |α' - α| / (max α - min α) over fixed dense candidates of the region, the point ``x`` (d,) and around it.
 
-    At most 1e6: a surface that was flat has no range.
+    It is at most 1e6, because a flat surface has no range.
     """
     rng = np.random.default_rng(0)
     dense = region.spread(sobol(_DENSE, region.dim, rng))
     X = np.vstack([dense, region.near(x[None, :], _CLOSE, (0.1, 0.03, 0.01), rng), x[None, :]])
     old, new = before.value(X), after.value(X)
     if completed(before.acquisition).is_log:
-        # As EI, in units of its largest value: the range of a logarithm is that of its worst candidate.
+        # LogEI is compared as EI, relative to its largest value: the worst candidate decides the range of a logarithm.
         top = old.max()
         old, new = np.exp(old - top), np.exp(np.minimum(new - top, _LARGEST_EXPONENT))
     change = np.abs(new - old)
@@ -279,7 +281,7 @@ def response(before: PointwiseObjective, after: PointwiseObjective, x: Array, re
 def _reached(walk: _Walk, lies: _Batches, data: DataSet) -> float:
     """Mean over the batch of α(chosen) / α(search without derivatives), each above the least α of dense candidates.
 
-    LogEI is compared as EI: a share of a logarithm would mean nothing.
+    LogEI is compared as EI, because a ratio of logarithms would have no meaning.
     """
     dense = data.region.spread(sobol(_DENSE, data.region.dim, np.random.default_rng(0)))
     shares = []

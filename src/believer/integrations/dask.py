@@ -33,24 +33,24 @@ from believer.errors import EvaluationError, InvalidInput, MissingExtra, WorkerD
 __all__ = ["TIMEOUT", "ClusterExecutor", "connected", "opened"]
 
 TIMEOUT = 10.0
-"""Seconds in which a scheduler has to answer: at first, and again after a connection was lost."""
+"""The seconds within which a scheduler must answer: at first, and again after a connection was lost."""
 
 NO_WORKER = 300.0
-"""Seconds without any worker, after there has been one, after which what was submitted fails."""
+"""The seconds without any worker, after there has been one, after which submitted calls fail."""
 
 _SAID_AFTER, _LOOKED_EVERY = 30.0, 2.0
-"""Seconds without any worker after which a warning is logged, and seconds between looks."""
+"""The seconds without any worker after which a warning is logged, and the seconds between checks."""
 
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def connected(address: str, timeout: float = TIMEOUT) -> Iterator[Executor]:
-    """An executor on the cluster whose scheduler listens at ``address``; the cluster itself stays as it is.
+    """An executor on the cluster whose scheduler listens at ``address``; the cluster itself is not changed.
 
-    Raises ``MissingExtra`` without distributed, ``EvaluationError`` if no scheduler answers, ``InvalidInput`` if the
-    address makes no sense, or if the cluster has no worker, or one with several threads: what cells measure (CPU
-    seconds) is of their whole process, so that two must not share one.
+    Raises ``MissingExtra`` without distributed, ``EvaluationError`` if no scheduler answers, and ``InvalidInput`` if
+    the address is invalid, or if the cluster has no worker or one with several threads: cells measure CPU seconds of
+    their whole process, so that two cells must not share one.
     """
     with _client(address, timeout) as client:
         _check_workers(client.nthreads(), address)
@@ -96,7 +96,7 @@ def _client(address: str, timeout: float) -> Any:
     except ImportError as error:
         raise MissingExtra("distributed", "dask") from error
     try:
-        resolve_address(address)  # before a client is there that would wait for one it cannot understand
+        resolve_address(address)  # checked first, because a client would wait for an address that it cannot parse
         return Client(address, timeout=timeout, set_as_default=False)
     except ValueError as error:
         raise InvalidInput(f"a Dask address must be like tcp://host:8786; got {address!r}: {error}.") from error
@@ -110,7 +110,9 @@ def _client(address: str, timeout: float) -> Any:
 def _check_workers(threads: dict[str, int], address: str) -> None:
     start = f"dask worker {address} --nworkers N --nthreads 1"
     if not threads:
-        raise InvalidInput(f"a cluster must have a worker before work comes; {address} has none. Start some: {start}.")
+        raise InvalidInput(
+            f"a cluster must have a worker before work is submitted; {address} has none. Start some: {start}."
+        )
     several = {worker: count for worker, count in threads.items() if count != 1}
     if several:
         worker, count = next(iter(several.items()))
@@ -130,7 +132,7 @@ class ClusterExecutor(Executor):
 
     Parameters
     ----------
-    client : connected to the cluster.
+    client : a client that is connected to the cluster.
     count : the number of calls at a time; 0 if it is unknown.
     """
 
@@ -158,7 +160,7 @@ class ClusterExecutor(Executor):
         return ours
 
     def _watched(self) -> None:
-        """Look whether there are workers, until there is no connection any more."""
+        """Check whether there are workers, until the connection ends."""
         had, last, said = False, time.monotonic(), False
         while self._client.status == "running":
             try:
@@ -171,7 +173,7 @@ class ClusterExecutor(Executor):
             elif had and now - last > NO_WORKER:
                 error = EvaluationError(
                     f"the Dask cluster has had no worker for {NO_WORKER:g} s. Look at the logs of its workers, start "
-                    "some, and run again: unanswered trials stay pending, and a journal is taken up where it ends."
+                    "some, and run again: trials without a result stay pending, and a run with a journal goes on."
                 )
                 for future in list(self._waiting):
                     with suppress(InvalidStateError):
@@ -184,7 +186,7 @@ class ClusterExecutor(Executor):
     def submit_within(
         self, timeout: float | None, fn: Callable[..., Any], /, *args: Any, **options: Any
     ) -> Future[Any]:
-        """Submit to a process of its own on the worker, which is killed after ``timeout`` seconds."""
+        """Submit a call that runs in a separate process on the worker, which is killed after ``timeout`` seconds."""
         from distributed.protocol.pickle import cloudpickle
 
         dumped = cloudpickle.dumps(partial(fn, *args, **options))
@@ -195,7 +197,7 @@ class ClusterExecutor(Executor):
 
 
 def _hand_over(ours: Future[Any], theirs: Any) -> None:
-    """Copy the end of Dask's future to ours; called in a thread of the client's."""
+    """Copy the result of Dask's future to ours; called in a thread of the client."""
     if ours.done() or not ours.set_running_or_notify_cancel():
         return
     from distributed.scheduler import KilledWorker, NoWorkerError
@@ -211,5 +213,5 @@ def _hand_over(ours: Future[Any], theirs: Any) -> None:
     except BaseException as error:
         ours.set_exception(error)
     else:
-        theirs.release()  # while it is wanted, the death of its worker would have it computed again
+        theirs.release()  # while it is referenced, Dask would compute it again if its worker died
         ours.set_result(result)

@@ -48,16 +48,17 @@ class Generator(Standard):  # type: ignore[misc]
 
     Parameters
     ----------
-    vocs : objectives to minimize or maximize, constraints on what is returned, continuous and discrete variables;
-        constants and observables are optional.
+    vocs : objectives to minimize or maximize, constraints on outcomes, and continuous and discrete variables; constants
+        and observables are optional.
     batch_size : the number of points that ``suggest()`` returns by default.
-    journal : a path; every suggestion and result is written there at once, and a study that is there goes on.
-    options : of :class:`believer.Optimizer`: ``strategy``, ``surrogate``, ``acquisition``, ``n_init``, ``seed``, ...
+    journal : a path; every suggestion and result is written there at once. If there is a study already, it goes on.
+    options : the options of :class:`believer.Optimizer`: ``strategy``, ``surrogate``, ``acquisition``, ``n_init``,
+        ``seed``, ...
 
     Attributes
     ----------
-    optimizer : the study behind it, with ``pending``, ``abandon(id)`` and others. A discrete variable is the place of
-        its value there, from 0 in order, under a name that lists them.
+    optimizer : the study behind it, with ``pending``, ``abandon(id)`` and others. There, a discrete variable is the
+        position of its value, from 0 in order, under a name that lists the values.
     """
 
     returns_id = True
@@ -80,7 +81,7 @@ class Generator(Standard):  # type: ignore[misc]
         """Raise InvalidInput, which is a ValueError, for a problem that this generator cannot handle."""
         taken = [*vocs.variables, *vocs.constants, *vocs.objectives, *vocs.constraints, "_id"]
         if twice := sorted({name for name in taken if taken.count(name) > 1}):
-            raise InvalidInput(f"variables, constants, outcomes and _id need names of their own; twice: {twice}.")
+            raise InvalidInput(f"variables, constants, outcomes and _id must have different names; got twice: {twice}.")
         goals = {name: type(goal).__name__ for name, goal in vocs.objectives.items()}
         if not goals or not {*goals.values()} <= {"MinimizeObjective", "MaximizeObjective"}:
             raise InvalidInput(f"believer has objectives to MINIMIZE or MAXIMIZE, one or several; got {goals}.")
@@ -115,14 +116,14 @@ class Generator(Standard):  # type: ignore[misc]
         return replace(found, params=self._decoded(found.params))
 
     def ingest(self, results: Iterable[Mapping[str, Any]]) -> None:
-        """Take in results; if one of them is invalid, none is recorded.
+        """Tell results; if one of them is invalid, none is recorded.
 
         Parameters
         ----------
-        results : with what ``vocs`` declares, and ``_id`` or the variables. Without ``_id``, a pending point with these
-            variables is answered, else it is a result from elsewhere. With both, where they differ by more than the
-            rounding of a float32, the suggestion is abandoned and the result is of the point that is given. None, NaN
-            and infinities are failures.
+        results : dicts with the outcomes that ``vocs`` declares, and ``_id`` or the variables. Without ``_id``, the
+            result belongs to a pending point with these variables, or else to a point from elsewhere. With both, if
+            they differ by more than the rounding of a float32, the suggestion is abandoned and the result belongs to
+            the given point. None, NaN and infinities are failures.
         """
         rows: list[Any] = list(results) if isinstance(results, Iterable) else [results]
         if not all(isinstance(row, Mapping) for row in rows):
@@ -159,13 +160,14 @@ class Generator(Standard):  # type: ignore[misc]
         return all(one == other or (is_float and _close(one, other)) for one, other, is_float in values)
 
     def finalize(self) -> None:
-        """Close the journal, if there is one; what was ingested is in it already."""
+        """Close the journal, if there is one; it has all ingested results already."""
         self.optimizer.close()
 
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """A parameter, its name in the study, and the ``values`` whose places it has where the variable is discrete."""
+    """A parameter, its name in the study, and, for a discrete variable, the ``values`` whose positions are the
+    parameter's values."""
 
     name: str
     parameter: Parameter
@@ -188,7 +190,7 @@ def _is_float(p: Parameter) -> TypeGuard[Number]:
 
 
 def _goal(part: Any) -> Goal:
-    """The goal of an outcome, in the words of the standard."""
+    """The goal of an outcome, from the words of the standard."""
     if isinstance(part, gest.BaseObjective):
         return Maximize() if isinstance(part, gest.MaximizeObjective) else Minimize()
     if isinstance(part, gest.BoundsConstraint):
@@ -204,7 +206,7 @@ def _close(a: Any, b: Any) -> bool:
 
 
 def _variable(variable: Any, name: str) -> _Variable:
-    """Values of a discrete one are in its name: a journal is of a study with these and no others."""
+    """The name of a discrete variable includes its values, so that a journal belongs to a study with exactly these."""
     dtype = np.dtype(variable.dtype)
     if dtype.shape:
         raise InvalidInput(f"a variable must be a scalar; {name!r} has the dtype {dtype}; make it several.")

@@ -4,9 +4,9 @@
 
     study = optuna.create_study(sampler=BelieverSampler(seed=1))
 
-What it suggests depends on its settings and on what the storage holds, and on nothing else: the hyperparameters of the
-last fit are kept there, beside the points, as system attributes of the trials. How workers share a storage without a
-lock is in docs/decisions/021-workers-that-share-a-storage.md; the guide is docs/optuna.md.
+Its suggestions depend only on its settings and on the storage: the hyperparameters of the last fit are kept there, too,
+as system attributes of the trials. How workers share a storage without a lock is in
+docs/decisions/021-workers-that-share-a-storage.md; the guide is docs/optuna.md.
 
 The file is long because Optuna's interface is one class, and each of its methods reads the storage in the same way.
 """
@@ -68,7 +68,8 @@ from believer.integrations.optuna_studies import (
 __all__ = ["BelieverSampler", "export_study", "import_study", "watch_study"]
 
 ABOUT_TO_SHOW = timedelta(seconds=30)
-"""A trial that runs without a point for longer is not being sampled: its worker died, or never asks."""
+"""The seconds after which a running trial without a point counts as not being sampled, because its worker died or never
+asks."""
 
 MAX_ROUNDS = 100
 """In which two workers that chose the same point at the same moment choose again."""
@@ -87,12 +88,12 @@ _log = logging.getLogger(__name__)
 class BelieverSampler(BaseSampler):  # type: ignore[misc]
     """A sampler that suggests points which suit those of all running trials.
 
-    Parameters that all finished trials have in common, with the same range, are chosen together, and with them those
-    of branches: where the values of an earlier parameter decide whether a trial asks for another one, that is learned
-    from finished trials. Others, and those of the first trials, are drawn at random, each by itself. Several objectives
-    are traded by their hypervolume, and constraints (``trial.set_constraint``) kept where they are at most 0, as soon
-    as a finished trial has any.
-    Threads may share a sampler, and processes a study, each with a sampler of its own and best with the same seed.
+    Parameters that all finished trials have in common, with the same range, are chosen together. Parameters of branches
+    are chosen with them: if the values of an earlier parameter decide whether a trial asks for another one, this is
+    learned from finished trials. Other parameters, and those of the first trials, are drawn at random, one by one.
+    Several objectives are optimized by their hypervolume. Constraints (``trial.set_constraint``) are used as soon as a
+    finished trial has any; they hold if they are at most 0. Several threads may share a sampler. Several processes may
+    share a study; each has a sampler of its own, preferably with the same seed.
 
     Parameters
     ----------
@@ -102,10 +103,11 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
     seed : the random seed; None draws one.
     search_space : the distributions by name, if they are known in advance. The first trials then fill the space evenly
         and never repeat each other.
-    pruned : how a pruned trial counts: "value" takes its last reported value as the result; or "failed"; or "ignored".
-        A pruned trial without a value has failed.
+    pruned : how a pruned trial counts: "value" takes its last reported value as the result, "failed" counts it as
+        failed, and "ignored" ignores it. With "value", a pruned trial without a value has failed.
     reference : the reference point of the hypervolume, with a value for each of several objectives; None infers it.
-    failed : how a failed trial, NaN or an infinite result counts: "worst" for the worst result; or "ignored".
+    failed : how a failed trial, NaN or an infinite result counts: "worst" takes the worst result, and "ignored" ignores
+        it.
     independent_sampler : the sampler of parameters that are not chosen together; None draws them uniformly.
     """
 
@@ -161,14 +163,14 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         """Forget another study, and turn to this one."""
         self._storage, self._study_id = storage, study_id
         self._door: _Door | None = None
-        self._counted: dict[int, datetime] = {}  # trials that have ended, and when they did
+        self._counted: dict[int, datetime] = {}  # trials that have ended, and when they ended
         self._first_open = 0  # all trials before this one have ended
         self._limits: set[str] = set()  # names of constraints
         self._branches = Branches(is_listed)
         self._found: tuple[dict[str, Any], BranchValues] = ({}, {})
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the lock, and without models, which a copy learns again."""
+        """Leave out the lock and the models, which a copy fits again."""
         return {
             k: getattr(self, k)
             for k in ("_options", "_reference", "_search_space", "_pruned", "_failed", "_independent")
@@ -210,7 +212,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         return dict(distributions)
 
     def sample_relative(self, study: Any, trial: Any, search_space: dict[str, Any]) -> dict[str, Any]:
-        """A point for ``trial`` of ``study`` in ``search_space``, told to other workers before it is returned."""
+        """A point for ``trial`` of ``study`` in ``search_space``; it is announced to other workers before it is
+        returned."""
         searched = self._ours(search_space)
         with self._lock:
             trials = self._turn_to(study)
@@ -232,7 +235,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         return {name: searched[name].to_external_repr(value) for name, value in point.items()}
 
     def _chosen(self, door: _Door, known: Any, unseen: Any, fitted: Fitted | None, fixed: Any) -> Any:
-        """The choice of the door, made without the last fit if what was kept of it is damaged."""
+        """The chosen point; it is chosen without the last fit if that is damaged in the storage."""
         try:
             return door.chosen(known, unseen, fitted, fixed)
         except JournalError:
@@ -244,7 +247,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             return door.chosen(known, unseen, None, fixed)
 
     def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
-        """A value of ``param_name`` by itself, of ``param_distribution``, for ``trial`` of ``study``."""
+        """A value of ``param_name`` alone, from ``param_distribution``, for ``trial`` of ``study``."""
         why = (
             "only search_space, or what all finished trials or all of a branch have with one range, is chosen together"
         )
@@ -265,7 +268,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
             _log.warning(text, name, *more)
 
     def _turn_to(self, study: Any) -> list[Any]:
-        """The trials of ``study``, and what they share; another one is forgotten, and one that had its place before."""
+        """The trials of ``study`` and their common parameters. The state of another study is dropped, and so is that of
+        an earlier study with the same id."""
         trials: list[Any] = study.get_trials(deepcopy=False)  # by number
         last, ended = next(reversed(self._counted.items()), (0, None))
         known = self._storage is study._storage and self._study_id == study._study_id
@@ -310,7 +314,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         return door
 
     def _read(self, door: _Door, trials: Sequence[Any], number: int) -> tuple[list[_Seen], list[dict[str, Any]]]:
-        """Trials with a point, but for that of ``number``; and what is fixed of those that earlier ones are to get."""
+        """The trials with a point, except ``number``, and the fixed values of the points that earlier trials will
+        get."""
         known, unseen, recent = list(door.known), list[dict[str, Any]](), datetime.now() - ABOUT_TO_SHOW
         for each in trials[door.settled :]:
             seen = door.seen.get(each.number)
@@ -342,7 +347,7 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
         if trial.state == TrialState.PRUNED and self._pruned == IGNORED:
             return IGNORED
         counts = trial.state == TrialState.COMPLETE or (trial.state == TrialState.PRUNED and self._pruned == "value")
-        if counts and math.inf in trial.constraints.values():  # broken, and by how much cannot be learnt
+        if counts and math.inf in trial.constraints.values():  # violated by an unknown amount, which cannot be learned
             return "an infinite constraint"
         if counts and trial.values is not None and all(map(math.isfinite, trial.values)):
             return [_bounded(value) for value in trial.values]
@@ -351,7 +356,8 @@ class BelieverSampler(BaseSampler):  # type: ignore[misc]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
-    """A trial: what is ``shown`` of its point, that in our terms as far as it is known, and encoded if it is whole.
+    """A trial: its point as ``shown`` in the storage, in our terms as far as it is known, and encoded if it is
+    complete.
 
     ``returned``: a result, the reason why there is none, or None while there may be one.
     """
@@ -365,12 +371,12 @@ class _Seen:
 
 @dataclass(slots=True, eq=False)
 class _Door:
-    """The way from Optuna's search space, with ``rules`` for its branches, to ours; ``seen`` has trials by
-    number, as they were at the last look.
+    """The conversion of Optuna's search space, with ``rules`` for its branches, to ours; ``seen`` has the trials by
+    number, as they were last read.
 
-    ``digest``: of what the hyperparameters of a fit depend on. ``settled``: all trials before this one have ended, and
-    ``known`` are those of them that have a point: they are not looked at again. ``behind``: the results behind
-    the last fit, as a note has them and by number.
+    ``digest``: of everything on which the hyperparameters of a fit depend. ``settled``: all trials before this number
+    have ended, and ``known`` are those with a point; they are not read again. ``behind``: the results behind the last
+    fit, as stored in a note and by number.
     """
 
     distributions: dict[str, Any]
@@ -384,7 +390,7 @@ class _Door:
     behind: tuple[str, tuple[int, ...]] = ("", ())
 
     def inside(self, name: str, values: Mapping[str, Any], *, ours: bool = False) -> dict[str, Any]:
-        """One of ``values``, in our terms or theirs; nothing if it is missing or outside, as of another range.
+        """One of ``values``, in our terms or Optuna's; nothing if it is missing or outside the range.
 
         Choices are known by their index, since theirs may be anything, equal ones too.
         """
@@ -411,7 +417,7 @@ class _Door:
             value = self.inside(name, has)
             point.update(value or self.inside(name, said, ours=True))
             if returned is not None and name in trial.params and not value:
-                returned = IGNORED  # it is of another place than the point
+                returned = IGNORED  # it belongs to another point
         space = self.settings.space
         counting = space.trimmed(point)
         is_whole = len(counting) == len(space.present(counting))
@@ -441,7 +447,7 @@ class _Door:
     def chosen(
         self, known: Sequence[_Seen], unseen: Sequence[dict[str, Any]], fitted: Fitted | None, fixed: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """A point with its ``fixed`` values, given the points of other workers; and the note about it."""
+        """A point with the ``fixed`` values, given the points of other workers, and the note about it."""
         guessed = list(known)
         for given in unseen:
             history, proposal = self.proposed(guessed, fitted, given)
@@ -466,7 +472,7 @@ class _Door:
             return history, propose(self.settings, history, fixed=fixed, distinct=False, cache=self.cache)
 
     def clashes(self, point: dict[str, Any], before: Sequence[_Seen], after: Sequence[_Seen]) -> list[int]:
-        """Numbers of trials that got the same point in the meantime."""
+        """The numbers of trials that got the same point in the meantime."""
         if before == after:  # the very same
             return []
         shown, space = {each.number: each.point for each in before}, self.settings.space
@@ -477,7 +483,7 @@ class _Door:
     def history(self, known: Sequence[_Seen], fitted: Fitted | None) -> History:
         """The same as ``History.of``, without encoding every trial again for each suggestion.
 
-        A constraint that a trial has not set is believed, as those of running trials are.
+        A constraint that a trial has not set gets a lie, like those of running trials.
         """
         goals = self.settings.goals
         points, results = dict[int, Array](), dict[int, Outcome]()

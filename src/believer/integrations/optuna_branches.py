@@ -1,8 +1,8 @@
-"""The branches of an Optuna study, learned from the trials that have ended: which parameter is asked for where.
+"""The branches of an Optuna study, learned from finished trials: the conditions under which parameters are asked for.
 
-A parameter that every trial asked for, with the same range, is shared. Another one belongs to a branch if some earlier
-parameter explains it: there are values of that with which every trial asked for it, and no trial did with any other.
-What is found depends on the trials alone, whichever of them ended first, so that workers find the same.
+A parameter that every trial asked for, with the same range, is shared. Another parameter belongs to a branch if an
+earlier parameter explains it: trials asked for it exactly if that one had certain values. The result does not depend on
+the order in which trials ended, so that all workers find the same.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 Key: TypeAlias = tuple[type, Any]
-"""A value with its type, as 1 and True are two."""
+"""A value with its type, because 1 and True are different."""
 
 ABSENT: Key = (type(None), "absent")
 MAX_VALUES = 200
-"""Values of a parameter on which others may depend."""
+"""The largest number of values of a parameter on which others may depend."""
 
 
 class Branches:
@@ -23,29 +23,29 @@ class Branches:
 
     Parameters
     ----------
-    is_listed : whether values of a distribution can be listed, and are few.
+    is_listed : a function that says whether the values of a distribution can be listed and are few.
     """
 
     def __init__(self, is_listed: Callable[[Any], bool]) -> None:
         self._is_listed = is_listed
         self._trials: list[dict[str, Any]] = []
         self._ranges: dict[str, Any] = {}
-        """The only distribution of each name; None where it has changed."""
+        """The only distribution of each name; None if it has changed."""
         self._listed: list[str] = []
         """Names on which others may depend."""
         self._first: dict[str, tuple[int, int]] = {}
         """The first trial that asked for it, and its place there."""
         self._counts: dict[str, int] = {}
         self._with: dict[tuple[str, str], set[Key]] = {}
-        """Of each name and each listed other: the values of the other where the name was asked for."""
+        """For each name and each other listed name, the values of the other one in trials that asked for the name."""
         self._without: dict[tuple[str, str], set[Key]] = {}
 
     def __len__(self) -> int:
         return len(self._trials)
 
     def add(self, number: int, distributions: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        """A trial that has ended: its distributions, in the order in which they were asked for, and values, of choices
-        the index."""
+        """A trial that has ended: its distributions, in the order in which they were asked for, and its values, in
+        which choices are given by their index."""
         new = [name for name in distributions if name not in self._ranges]
         for name, one in distributions.items():
             if name in new:
@@ -75,12 +75,13 @@ class Branches:
                     kept.setdefault((name, other), set()).add(key)
 
     def shared(self) -> dict[str, Any]:
-        """The distributions of what all trials asked for, by name in alphabetical order."""
+        """The distributions of the parameters that all trials asked for, by name in alphabetical order."""
         n = len(self._trials)
         return {name: one for name, one in sorted(self._ranges.items()) if one is not None and self._counts[name] == n}
 
     def found(self) -> tuple[dict[str, Any], dict[str, dict[str, list[Any]]]]:
-        """The distributions of what is shared or belongs to a branch, by name; and the condition of each branch."""
+        """The distributions of shared parameters and of those in branches, by name; and the condition of each
+        branch."""
         rules: dict[str, dict[str, list[Any]]] = {name: {} for name in self.shared()}
         names, placed = sorted(self._first, key=lambda name: self._first[name]), -1
         while placed < len(rules):
@@ -93,7 +94,8 @@ class Branches:
         return found, {name: rules[name] for name in found if rules[name]}
 
     def _parent(self, name: str, names: list[str], placed: Collection[str]) -> str | None:
-        """The last of those ``placed`` whose values say where a parameter is asked for; None without one."""
+        """The last of the ``placed`` parameters whose values decide whether a parameter is asked for; None if there is
+        none."""
         for other in names[::-1]:
             there, elsewhere = (kept.get((name, other), set()) for kept in (self._with, self._without))
             # Without another value elsewhere it is in the branch that the other is in itself.

@@ -35,13 +35,13 @@ __all__ = ["export_study", "import_study", "watch_study"]
 
 
 def import_study(study: Any, journal: PathLike | None = None) -> Optimizer:
-    """Convert an Optuna study, by whichever sampler, to a study of this library.
+    """Convert an Optuna study, by any sampler, to a study of this library.
 
-    It has the parameters that all finished trials have in common with the same range, but for constants, those of
-    branches with their conditions, and every finished trial that lies in them: a pruned one with the last value that it
-    reported, a failed one as failed. Trials that run or wait are left out. Several objectives have the names that
-    ``study.set_metric_names`` gave, else "value 0" and so on; constraints are limits at 0. Choices that are no plain
-    values are known by their texts.
+    It has the parameters that all finished trials have in common with the same range, except constants, and those of
+    branches with their conditions. It has every finished trial that lies in this space: a pruned trial with the last
+    value that it reported, a failed one as failed. Running and waiting trials are left out. Several objectives have the
+    names that ``study.set_metric_names`` gave, or "value 0" and so on; constraints are limits at 0. Choices that are
+    not plain values are replaced by their texts.
 
     Parameters
     ----------
@@ -79,7 +79,9 @@ def export_study(
     source: Any = study if isinstance(study, Optimizer | Study) else read_study(study)
     goals = source.goals
     if goals.is_weighed:
-        raise InvalidInput("objectives that are weighed have no counterpart in Optuna: export the numbers by to_csv.")
+        raise InvalidInput(
+            "desirabilities cannot be exported, because Optuna has no counterpart; export the numbers by to_csv."
+        )
     aims = {name: "maximize" if isinstance(goals.wanted[name], Maximize) else "minimize" for name in goals.objectives}
     distributions = {name: _distribution(name, parameter) for name, parameter in source.space.parameters.items()}
     made = optuna.create_study(
@@ -135,7 +137,9 @@ def studies_in(storage: str) -> Callable[[], dict[str, Watched]]:
         opened = optuna.storages.get_storage(storage)
         optuna.get_all_study_names(opened)
     except Exception as error:  # a driver's own
-        raise InvalidInput(f"{storage} is no storage of Optuna's that can be opened: {error}") from error
+        raise InvalidInput(
+            f"{storage} must be the address of a storage of Optuna; it cannot be opened: {error}"
+        ) from error
 
     def now() -> dict[str, Watched]:
         names = optuna.get_all_study_names(opened)
@@ -185,7 +189,7 @@ def _parameter(distribution: Any, when: Any = None) -> tuple[Any, Callable[[Any]
 
 
 def _values(distribution: Any, codes: list[Any]) -> list[Any]:
-    """The values of a parameter of ours that codes of its distribution stand for."""
+    """The values of a parameter of ours for codes of its distribution."""
     if not isinstance(distribution, CategoricalDistribution):
         return codes
     parameter, _ = _parameter(distribution)
@@ -202,7 +206,7 @@ def is_listed(distribution: Any) -> bool:
 
 
 def coded_values(trial: Any) -> dict[str, Any]:
-    """The values of a trial; of choices the index, since theirs may be anything, equal ones too."""
+    """The values of a trial; choices are given by their index, because they may be any objects, even equal ones."""
     values: dict[str, Any] = dict(trial.params)
     for name, each in trial.distributions.items():
         if isinstance(each, CategoricalDistribution):
@@ -229,12 +233,12 @@ def _names(study: Any) -> Mapping[str, Any]:
 
 
 def objective_named(place: int) -> str:
-    """The outcome of an objective without a name of its own."""
+    """The name of the outcome for an objective without a name."""
     return f"value {place}"
 
 
 def limit_named(constraint: str) -> str:
-    """The outcome of a constraint."""
+    """The name of the outcome for a constraint."""
     return f"constraint {constraint}"
 
 

@@ -1,4 +1,4 @@
-"""The door to Ray: :class:`BelieverSearch` for Ray Tune, and an executor on a Ray cluster.
+"""The integration with Ray: :class:`BelieverSearch` for Ray Tune, and an executor on a Ray cluster.
 
 ::
 
@@ -7,7 +7,7 @@
 
 The guide is docs/ray.md.
 
-The file is long because it has both of Ray's interfaces, the search and the executor, and Ray is imported here alone.
+The file is long because it has both of Ray's interfaces, the search and the executor; Ray is imported only here.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ except ImportError as error:
 __all__ = ["TIMEOUT", "BelieverSearch", "connected", "opened"]
 
 TIMEOUT = 10.0
-"""Seconds in which someone has to listen at an address."""
+"""The seconds within which a cluster must answer at an address."""
 
 
 class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
@@ -115,9 +115,11 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
         return not self._is_space_given
 
     def _begin(self, where: _TuneSpace | None, metric: str | None, mode: str | None, saved: Any = None) -> None:
-        """Search ``where``, once it is known whether to minimize; a search that has begun, or was saved, goes on."""
+        """Begin the search of ``where`` once the direction is known; a search that has begun, or was saved, goes on."""
         if not isinstance(metric, str | None) or mode not in (None, "min", "max"):
-            raise InvalidInput(f'a search has one metric, and mode "min" or "max"; got {shown(metric)}, {shown(mode)}.')
+            raise InvalidInput(
+                f'a search needs one metric, and the mode "min" or "max"; got {shown(metric)}, {shown(mode)}.'
+            )
         metric_now, mode_now = metric or self._metric, mode or self._mode
         if self._metric not in (None, DEFAULT_METRIC, metric_now) or self._mode not in (None, mode_now):
             ours = f"the {self._mode} of {self._metric}"
@@ -147,7 +149,8 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
         return True
 
     def suggest(self, trial_id: str) -> Any:
-        """The config of a trial; None while enough are under way, and ``FINISHED`` if a finite space has no more."""
+        """The config of a trial; None while enough trials are running, and ``FINISHED`` if a finite space has no more
+        points."""
         where, study = self._ready()
         if trial_id in self._running:
             return where.config(study.trials[self._running[trial_id]].params)
@@ -161,20 +164,21 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
         return where.config(trial.params)
 
     def on_trial_result(self, trial_id: str, result: Mapping[str, Any]) -> None:
-        """Keep the last metric of the trial ``trial_id``, from ``result``: one that is paused may end without any."""
+        """Keep the last metric of the trial ``trial_id``, from ``result``, because a paused trial may end without
+        one."""
         if self._metric in result:
             self._reported[trial_id] = _told(result[str(self._metric)])
 
     def on_trial_complete(self, trial_id: str, result: Mapping[str, Any] | None = None, error: bool = False) -> None:
         """The end of a trial.
 
-        One that is not under way here, as Tune has restarted it under another name or the search was saved before it
-        began, is known by the config in its result; that counts where the point has none yet.
+        A trial that is unknown here, because Tune has restarted it under another name or because the search was saved
+        before it began, is recognized by the config in its result; the result counts if the point has none yet.
 
         Parameters
         ----------
-        trial_id : Tune's.
-        result : what it reported last, flat; None if Tune does not say.
+        trial_id : the id of the trial in Tune.
+        result : its last report, flat; None if Tune gives none.
         error : whether it failed.
         """
         where, study = self._ready()
@@ -211,9 +215,9 @@ class BelieverSearch(Searcher):  # type: ignore[misc]  # Ray has no types
     def restore(self, checkpoint_path: PathLike) -> None:
         """Go on with the search in a file of :meth:`save`, under its settings; no code in it can run.
 
-        Where its parameters are in lists, or choices no plain values, the tuner has to say ``param_space`` once more.
-        Raises :class:`JournalError` if it is anything else, and :class:`InvalidInput` if its space, metric, mode,
-        surrogate, acquisition, strategy or maximizer are others than those that this search was given.
+        If parameters are in lists, or choices are not plain values, the tuner must pass ``param_space`` again. Raises
+        :class:`JournalError` if the file is not of :meth:`save`, and :class:`InvalidInput` if its space, metric, mode,
+        surrogate, acquisition, strategy or maximizer differ from those of this search.
         """
         parts = {name: self._options.get(name) for name in ("surrogate", "acquisition", "strategy", "maximizer")}
         constraint = None if self._where is None else self._where.space.constraint
@@ -244,8 +248,8 @@ def _told(value: Any = None, error: str | None = None) -> dict[str, Any]:
 class _TuneSpace:
     """A space and its conversion to Tune's configs: a parameter is named by its path in the config, as "model/lr".
 
-    ``choices`` has what the values of a parameter stand for, where choices are no plain values, or have domains of
-    their own; these are conditional parameters, and come after their parents. A space of ours has no ``template``.
+    ``choices`` maps the values of a parameter to Tune's choices, if these are not plain values or have domains of their
+    own; such domains are conditional parameters, and come after their parents. A space of ours has no ``template``.
     """
 
     space: Space
@@ -257,7 +261,7 @@ class _TuneSpace:
         if not self.template:
             return dict(unflatten_dict({"/".join(self.paths[name]): value for name, value in params.items()}))
         config = copy.deepcopy(self.template)
-        for name in self.choices:  # parents come before what depends on them
+        for name in self.choices:  # parents come before the parameters that depend on them
             if name in params:
                 value = params[name]
                 chosen = self.choices[name].get(value, value)
@@ -265,7 +269,7 @@ class _TuneSpace:
         return config
 
     def params(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """The point of a config, nested or flat ("model/lr"); what the space does not know is no part of it."""
+        """The point of a config, nested or flat ("model/lr"); keys that are not in the space are ignored."""
         found: dict[str, Any] = {}
         for name, choices in self.choices.items():
             if not self.space.has_value(name, found):
@@ -275,7 +279,7 @@ class _TuneSpace:
                 is_branched = any(map(_has_domains, choices.values()))
                 value = unflattened_lookup(place, unflatten_dict(dict(config)) if is_branched else config)
                 found[name] = next((code for code, it in choices.items() if _is_of(it, value)), value)
-            except Exception as error:  # also: == of a choice, which may be anyone's code
+            except Exception as error:  # also from == of a choice, which may be a user's code
                 raise InvalidInput(
                     f"a config must have every parameter; no {place!r} is in {shown(config)}."
                 ) from error
@@ -288,7 +292,7 @@ def _has_domains(choice: Any) -> bool:
 
 
 def _is_of(choice: Any, value: Any) -> bool:
-    """Whether a value is what a choice may stand for, with something of each of its domains in their places."""
+    """Whether a value may be an instance of a choice, with a value of each of its domains in their places."""
     if isinstance(choice, sample.Categorical):
         return any(_is_of(one, value) for one in choice.categories)
     if isinstance(choice, sample.Domain):
@@ -326,7 +330,7 @@ def _add(
     choices: dict[str, dict[Any, Any]],
     parameters: dict[str, Any],
 ) -> None:
-    """Add a domain to a space, and after it those that its choices have.
+    """Add a domain to a space, followed by the domains in its choices.
 
     ``when`` is the choice that it belongs to, empty for none; ``paths``, ``choices`` and ``parameters`` are those of
     the space.
@@ -351,7 +355,7 @@ def _add(
 
 
 def _parameter(name: str, domain: Any, when: Any) -> tuple[Parameter, dict[Any, Any]]:
-    """The parameter of one domain, and what its values stand for. Tune's integers end below the upper bound."""
+    """The parameter of one domain, and the choices for its values. Tune's integers end below the upper bound."""
     when = when or None
     sampler, q = domain.get_sampler(), None
     if isinstance(sampler, sample.Quantized):
@@ -366,7 +370,7 @@ def _parameter(name: str, domain: Any, when: Any) -> tuple[Parameter, dict[Any, 
         if isinstance(domain, sample.Float) and not isinstance(sampler, sample.Normal):
             return Float(domain.lower, domain.upper, log=log, step=q, when=when), {}
         if not isinstance(domain, sample.Integer):
-            raise InvalidInput("a parameter must have bounds, which tune.randn and tune.sample_from have not")
+            raise InvalidInput("a parameter must have bounds; tune.randn and tune.sample_from have none")
         if q in (None, 1):
             return Int(domain.lower, domain.upper - 1, log=log, when=when), {}
         return Int(-(-domain.lower // q) * q, domain.upper // q * q, log=log, step=q, when=when), {}
@@ -376,17 +380,19 @@ def _parameter(name: str, domain: Any, when: Any) -> tuple[Parameter, dict[Any, 
 
 @contextmanager
 def connected(address: str | None = None, *, cpus: float = 1.0, retries: int = 0) -> Iterator[Executor]:
-    """An executor on a Ray cluster; a cluster, or a connection to it, that was there before stays as it is.
+    """An executor on a Ray cluster; a cluster or connection that existed before is not changed.
 
-    The future of a call whose worker dies ends with ``WorkerDied``, and the others go on. What is under way when the
-    block is left is cancelled. Raises ``EvaluationError`` if no cluster answers, ``InvalidInput`` if the address makes
-    no sense, if the process is connected to another, or if a call needs more processors than there are.
+    The future of a call whose worker dies ends with ``WorkerDied``, and the others go on. Calls that are running when
+    the block is left are cancelled. Raises ``EvaluationError`` if no cluster answers, and ``InvalidInput`` if the
+    address is invalid, if the process is connected to another cluster, or if a call needs more processors than there
+    are.
 
     Parameters
     ----------
     address : "host:6379" from a machine of the cluster, "ray://host:10001" from any other (needs ``ray[client]``),
         "auto" for the one that runs on this machine, "local" for a new one here, which ends with the block. None is the
-        cluster that this process is connected to, else what ``ray.init()`` finds: "auto", or "local" if there is none.
+        cluster to which this process is connected, or else the one that ``ray.init()`` finds: "auto", or "local" if
+        there is none.
     cpus : the processors that a call needs, from which Ray derives how many calls run at a time.
     retries : the number of further tries for a call whose worker died.
     """
@@ -448,11 +454,12 @@ class _ClusterExecutor(Executor):
     def submit_within(
         self, timeout: float | None, fn: Callable[..., Any], /, *args: Any, **options: Any
     ) -> Future[Any]:
-        """Submit to a process of its own beside the worker, which is killed after ``timeout`` seconds."""
+        """Submit a call that runs in a separate process beside the worker, which is killed after ``timeout``
+        seconds."""
         return self.submit(run_within, timeout, cloudpickle.dumps(partial(fn, *args, **options)))
 
     def _cancel(self, task: Any, ours: Future[Any]) -> None:
-        """Interrupt the task of a future that was cancelled; in the end kill it, as an interrupt may be lost."""
+        """Interrupt the task of a cancelled future, and finally kill it, because an interrupt may be lost."""
         if ours.cancelled() and ray.is_initialized():
             ray.cancel(task, force=self._is_closed)
 
@@ -464,7 +471,7 @@ class _ClusterExecutor(Executor):
 
 
 def _hand_over(ours: Future[Any], theirs: Future[Any]) -> None:
-    """Copy the end of Ray's future to ours; called in a thread of Ray's."""
+    """Copy the result of Ray's future to ours; called in a thread of Ray."""
     if not ours.set_running_or_notify_cancel():
         return
     error, lost = theirs.exception(), (exceptions.NodeDiedError, exceptions.ObjectLostError)

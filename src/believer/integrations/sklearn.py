@@ -45,17 +45,17 @@ MAX_SEED = 2**31 - 1
 """The upper bound of seeds that are drawn from a RandomState."""
 
 _WHICH = "(which)"
-"""The parameter that says which of several spaces a point is in."""
+"""The name of the parameter that says to which of several spaces a point belongs."""
 
 
 class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Batch Bayesian optimization of an estimator's parameters, by cross-validation.
 
-    Used as ``RandomizedSearchCV`` is, with the same attributes after ``fit``: ``best_params_``, ``best_estimator_``,
-    ``best_score_``, ``best_index_``, ``cv_results_`` and the others. ``cv_results_`` also has ``batch`` (from 0) and
-    ``provenance``, which says why each candidate was chosen. All candidates are scored on the same folds. A candidate
-    whose score is no finite number is a failure to the model. If every fit of a batch fails, as is common where q is
-    small, scikit-learn has no rows for it in ``cv_results_``, which is then shorter than ``n_iter`` even if
+    It is used like ``RandomizedSearchCV``, and has the same attributes after ``fit``: ``best_params_``,
+    ``best_estimator_``, ``best_score_``, ``best_index_``, ``cv_results_`` and the others. ``cv_results_`` also has
+    ``batch`` (from 0) and ``provenance``, which says why each candidate was chosen. All candidates are scored on the
+    same folds. A candidate whose score is not finite counts as failed. If every fit of a batch fails, as may happen for
+    small q, scikit-learn adds no rows for it to ``cv_results_``, which is then shorter than ``n_iter`` even if
     ``error_score`` is a number: a ``FitFailedWarning`` says why, and the search goes on.
 
     Parameters
@@ -63,21 +63,22 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
     estimator : the estimator to tune, a Pipeline for instance.
     space : the search space: a :class:`believer.Space`, or a dict of names ("C", "svc__C") to ``Float``, ``Int``,
         ``Categorical``, a ``uniform``, ``loguniform`` or ``randint`` of SciPy, or a list of choices, which may be any
-        objects. Or a list of such dicts, as scikit-learn has it: a candidate has the names of one of them. They are
-        searched as one space, and the budget goes to where scores are good. A parameter that is the same in several
-        dicts is learned in all of them. Spaces with rules, a constraint or a region take turns by batches instead,
-        each with a model of its own.
+        objects. It may also be a list of such dicts, as in scikit-learn: a candidate then has the names of one of them.
+        They are searched as one space, so that the budget goes to the dicts with good scores, and a parameter that is
+        the same in several dicts is learned from all of them. Spaces with rules, a constraint or a region are searched
+        in turn instead, batch by batch, each with its own model.
     n_iter : the number of candidates. If the space has fewer, all of them are tried, with a warning.
     q : the number of candidates that are chosen and evaluated together, as q times the number of folds fits.
     scoring : one score or several, as for ``RandomizedSearchCV``. The model learns from the one that ``refit`` names,
-        else from the first.
-    refit : fit the best candidate to all data in the end. With several scores, the name of the one that decides; or a
-        function of ``cv_results_`` that returns the index of the best.
+        or else from the first.
+    refit : whether to fit the best candidate to all data in the end. With several scores, the name of the score that
+        decides, or a function of ``cv_results_`` that returns the index of the best.
     n_jobs, cv, verbose, pre_dispatch, error_score, return_train_score : as for ``RandomizedSearchCV``. With
         ``verbose`` the best so far is printed after each batch.
     random_state : an int makes a search reproducible.
-    noise : tell the model the standard error of each mean over folds. It then comes back to the neighborhood of good
-        candidates, where the same folds have nothing new to say; so by default it is left to find out by itself.
+    noise : whether to tell the model the standard error of each mean over folds. The search then returns to the
+        neighborhood of good candidates, where the same folds give no new information; so by default the model infers
+        the noise.
     surrogate, acquisition, strategy, n_init : as for :class:`believer.Optimizer`.
     """
 
@@ -125,12 +126,12 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.n_init = n_init
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
-        """Called by ``fit``: ask, evaluate, tell, until there were ``n_iter`` candidates."""
+        """Ask, evaluate and tell until there are ``n_iter`` candidates; called by ``fit``."""
         left, q = whole(self.n_iter, "n_iter", 1), whole(self.q, "q", 1)
         seed = int(check_random_state(self.random_state).randint(MAX_SEED))
         parts = _joined([_part(given) for given in _listed(self.space)])
         searches = [self._begun(part, (seed + i) % MAX_SEED) for i, part in enumerate(parts)]
-        # An iterable of splits is the same for every batch as it is, and may be had only once.
+        # An iterable of splits is the same for every batch already, and may be consumed only once.
         folds = None if isinstance(self.cv, Iterable) else SameFolds(self.cv, is_classifier(self.estimator))
         number, failure, results = 0, None, None
         while left > 0 and searches:
@@ -166,13 +167,13 @@ class BatchSearchCV(BaseSearchCV):  # type: ignore[misc]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """A space, in which lists of any objects stand as the numbers of their members.
+    """A space in which lists of arbitrary objects are replaced by the positions of their members.
 
     Attributes
     ----------
-    space : where to search.
+    space : the space to search.
     lists : the lists by the names of their parameters.
-    names : what the estimator calls each parameter; a parameter that has no name there is for the search alone.
+    names : the estimator's name of each parameter; a parameter without one is used by the search only.
     """
 
     space: Space
@@ -181,7 +182,7 @@ class _Part:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is made of parameters alone."""
+        """Whether it has parameters only, without rules, constraint or region."""
         space = self.space
         known = all(type(p) is KINDS.get(type(p).__name__) for p in space.parameters.values())
         return known and space.constraint is None and space.within is None and not space.rules
@@ -195,7 +196,7 @@ class _Search:
     part: _Part
 
     def candidates(self, batch: Batch) -> list[dict[str, Any]]:
-        """The settings of an estimator that a batch stands for."""
+        """The settings of the estimator for each trial of a batch."""
         names, lists = self.part.names, self.part.lists
         return [
             {names[one]: lists[one][value] if one in lists else value for one, value in point.items() if one in names}
@@ -215,12 +216,13 @@ def _listed(space: Any) -> list[Any]:
     if not isinstance(space, list):
         return [space]
     if not space:
-        raise InvalidInput("a list of spaces must have one at least; got none.")
+        raise InvalidInput("a list of spaces must have at least one; got none.")
     return space
 
 
 def _joined(parts: list[_Part]) -> list[_Part]:
-    """Several spaces as one, in which a further parameter says whose names a point has; else all of them."""
+    """Several spaces as one, in which a further parameter says to which a point belongs; all of them if that is
+    impossible."""
     if len(parts) == 1 or not all(part.is_plain for part in parts):
         return parts
     parameters: dict[str, Any] = {_WHICH: Categorical(range(len(parts)))}
@@ -253,7 +255,7 @@ def _best(results: Mapping[str, Any] | None, refit: Any) -> str:
 
 
 def _ask(optimizer: Optimizer, q: int) -> Batch | None:
-    """A batch of ``q``, or of what a finite space has left; None if that is nothing."""
+    """A batch of ``q`` points, or of the points that a finite space has left; None if there are none."""
     try:
         return optimizer.ask(q)
     except SpaceExhausted as error:
@@ -261,7 +263,7 @@ def _ask(optimizer: Optimizer, q: int) -> Batch | None:
 
 
 def _scores(results: Mapping[str, Any], refit: Any) -> list[tuple[float, float | None]]:
-    """Means over folds and their standard errors, of the metric that ``refit`` names, else the first."""
+    """The means over folds and their standard errors, of the metric that ``refit`` names, or else of the first."""
     names = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
     name = refit if isinstance(refit, str) and refit in names else names[0]
     folds = next(i for i in count() if f"split{i}_test_{name}" not in results)
@@ -287,7 +289,7 @@ def survived(error: ValueError, error_score: Any) -> ValueError:
 
 @dataclass(slots=True, eq=False)
 class SameFolds:
-    """A splitter that splits once: one that shuffles would give each batch folds of its own."""
+    """A splitter that splits only once, because one that shuffles would give each batch other folds."""
 
     cv: Any
     classifier: bool
@@ -299,7 +301,7 @@ class SameFolds:
 
 
 def _bounded(name: str, value: Any) -> Any:
-    """A distribution of SciPy as the parameter with its bounds; anything else as it is."""
+    """Convert a distribution of SciPy to the parameter with its bounds; return anything else unchanged."""
     if not hasattr(value, "rvs"):
         return value
     kind = getattr(getattr(value, "dist", None), "name", type(value).__name__)
@@ -310,13 +312,13 @@ def _bounded(name: str, value: Any) -> Any:
         if kind == "uniform" or math.isclose(value.median(), math.sqrt(low) * math.sqrt(high), rel_tol=1e-6):  # no loc
             return Float(float(low), float(high), log=kind != "uniform")
     raise InvalidInput(
-        f"of distributions uniform, loguniform and randint have bounds to search in; got {kind} for {name!r}. Say "
-        "Float(low, high) or Float(low, high, log=True), or Int, of believer."
+        f"a distribution must be uniform, loguniform or randint, which have bounds; got {kind} for {name!r}. Pass "
+        "Float(low, high), Float(low, high, log=True) or Int of believer."
     )
 
 
 def _part(space: Any) -> _Part:
-    """A space as it was given."""
+    """Convert one space that the user passed."""
     if isinstance(space, Space):
         return _Part(space, {}, {name: name for name in space.names})
     if not isinstance(space, Mapping):

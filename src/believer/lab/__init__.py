@@ -1,7 +1,7 @@
 """A study in a folder, without programming: ``study.toml``, the sheets that are filled in, and the journal.
 
-The commands ``believer new``, ``ask``, ``tell``, ``show`` and ``amend`` are thin: what they do is done here, and the
-methods ``Optimizer.from_toml``, ``Optimizer.tell_csv``, ``Optimizer.tell_frame`` and ``Batch.to_csv`` do the same.
+The commands ``believer new``, ``ask``, ``tell``, ``show`` and ``amend`` and the methods ``Optimizer.from_toml``,
+``Optimizer.tell_csv``, ``Optimizer.tell_frame`` and ``Batch.to_csv`` are thin layers over this package.
 """
 
 from __future__ import annotations

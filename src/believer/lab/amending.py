@@ -1,4 +1,4 @@
-"""Corrections of results, as they are typed: yield=82.5."""
+"""Corrections of results, typed as yield=82.5."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from believer.study.outcome import Outcome
 def amended(study: Optimizer, trial: int, typed: Sequence[str], decimal: str) -> list[str]:
     """Correct a result, and return what has changed, a sentence for each name.
 
-    What is ``typed`` is a name and a value each, "yield=82.5"; replicates are several values of an outcome. The value
-    of a parameter is what was really used.
+    ``typed`` are names with values, such as "yield=82.5"; several values of an outcome are replicates. The value of a
+    parameter is the one that was really used.
     """
     goals, parameters = study.goals, {folded(name) for name in study.space.names}
     settings = [text for text in typed if folded(text.partition("=")[0]) in parameters]
@@ -46,7 +46,7 @@ def amended(study: Optimizer, trial: int, typed: Sequence[str], decimal: str) ->
 
 
 def _results(typed: Sequence[str], goals: Goals, parameters: Sequence[str], decimal: str) -> dict[str, list[float]]:
-    """Numbers by outcome, NaN for what failed."""
+    """Numbers by outcome, with NaN for those that failed."""
     by_text = {folded(name): name for name in goals.wanted}
     marks = Marks.of([text.partition("=")[2] for text in typed], hint=decimal)
     values: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""The beginning of a study: questions to someone who has never written one, and a template for who prefers to edit."""
+"""The beginning of a study: questions to a new user, and a template for those who prefer to edit a file."""
 
 from __future__ import annotations
 
@@ -82,20 +82,19 @@ _SUM = re.compile(rf"(.+?)\s*=\s*{_NUMBER}\s*%?")
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Asks until each answer makes sense.
+    """Asks each question until the answer can be understood.
 
     Parameters
     ----------
-    ask : returns what the user types after a question.
-    say : prints.
+    ask : a function that asks a question and returns the answer.
+    say : a function that prints a text.
     """
 
     ask: Callable[[str], str]
     say: Callable[[str], None]
 
     def text(self, name: str) -> str:
-        """The text of the study.toml that the answers make; ``name`` is what the study is called unless the user says
-        otherwise."""
+        """The text of the study.toml for the answers; ``name`` is the default name of the study."""
         self.say("A few questions; Enter takes what is in [brackets], Ctrl-C writes nothing.")
         name = self.ask(f"\nWhat is the study called? [{name}] ") or name
         self.say(
@@ -146,12 +145,12 @@ class Answers:
 
     @staticmethod
     def _may_end(known: dict[str, Any]) -> bool:
-        """Whether there is enough: a parameter, or something to optimize."""
+        """Whether there is enough: a parameter, or an outcome to optimize."""
         goals = [one for one in known.values() if isinstance(one, Goal)]
         return bool(known) and (not goals or any(isinstance(goal, Maximize | Minimize) for goal in goals))
 
     def _until(self, question: str, read: Callable[[str], T]) -> T:
-        """Ask until the answer can be read, and return what it means."""
+        """Ask until the answer can be understood, and return its meaning."""
         while True:
             try:
                 return read(self.ask(question))
@@ -199,7 +198,7 @@ def _is_whole(p: Number) -> bool:
 
 
 def goal_of(text: str) -> Goal:
-    """The goal that a line describes: "maximize %", "at least 95 %"; "" is to maximize."""
+    """The goal that a line describes: "maximize %", "at least 95 %"; "" means maximize."""
     text = text.strip()
     if (found := _LIMIT.fullmatch(text)) is not None:
         if found[1]:
@@ -218,7 +217,7 @@ def goal_of(text: str) -> Goal:
 
 
 def sums_of(text: str, parameters: dict[str, Parameter]) -> list[Rule]:
-    """The rule that a line describes: "resin, hardener, filler = 100"; none for an empty one."""
+    """The rule that a line describes: "resin, hardener, filler = 100"; none for an empty line."""
     if not text.strip() or text.strip().casefold() in ("none", "no", "n"):
         return []
     found = _SUM.fullmatch(text.strip())
@@ -233,7 +232,7 @@ def sums_of(text: str, parameters: dict[str, Parameter]) -> list[Rule]:
 
 
 def shared_of(text: str, parameters: dict[str, Parameter]) -> Mapping[str, int]:
-    """The parameters that a line names, each with one value in a batch; none for an empty one."""
+    """The parameters that a line names, each with one value in a batch; none for an empty line."""
     if text.casefold() in ("", "none", "no", "n"):
         return {}
     folded = {name.casefold(): name for name in parameters}
@@ -242,7 +241,7 @@ def shared_of(text: str, parameters: dict[str, Parameter]) -> Mapping[str, int]:
 
 
 def yes_or_no(text: str) -> bool:
-    """Whether a line says yes, as an empty one does."""
+    """Whether a line says yes; an empty line does."""
     if text.casefold() in ("", "y", "yes"):
         return True
     if text.casefold() in ("n", "no"):
@@ -251,7 +250,7 @@ def yes_or_no(text: str) -> bool:
 
 
 def count_of(text: str) -> int:
-    """The number in a line, 1 or more; the usual one for an empty one."""
+    """The number in a line, 1 or more; the default for an empty line."""
     if not text:
         return BATCH
     if not text.isdecimal() or int(text) < 1:

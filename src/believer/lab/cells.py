@@ -1,4 +1,4 @@
-"""The meaning of a sheet's cells: numbers as people of any country write them, failures, and experiments that were not
+"""The meaning of a sheet's cells: numbers in the formats of any country, failures, and experiments that were not
 run."""
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from believer.errors import InvalidInput
 from believer.study.table import unwritten
 
 FAILED = frozenset(("failed", "fail", "failure", "n/a", "n.a.", "na", "nan", "error", "crashed"))
-"""The words in a cell for an experiment or a measurement that was tried and gave no number."""
+"""The texts of a cell for an experiment or a measurement that was tried and gave no number."""
 
 NOT_RUN = frozenset(("not run", "not done", "skipped", "abandoned"))
-"""The words in a cell for an experiment that nobody will run."""
+"""The texts of a cell for an experiment that will not be run."""
 
 _BLANK = " '\u2019\u00a0\u202f\u2009"
 _NUMBER = re.compile(r"([+-]?)(\d[\d.," + _BLANK + r"]*|[.,]\d+)(?:[eE]([+-]?\d{1,4}))?")
@@ -35,13 +35,13 @@ def text_of(cell: Any) -> str:
 
 
 def folded(text: Any) -> str:
-    """A text as it is compared with others, whatever a spreadsheet has made of blanks and capitals."""
+    """A text in the form for comparisons, which ignores blanks and capitals, because a spreadsheet may change them."""
     return text_of(text).casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The decimal marks that a sheet was seen to use; they tell 1,234 from 1.234.
+    """The decimal marks that a sheet uses, which distinguish 1,234 from 1.234.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ class Marks:
         Parameters
         ----------
         typed : the cells that people fill in.
-        others : all other cells. A program may have written them: they tell only that there is a decimal comma.
-        hint : the mark to expect where no cell has any, "," or "".
+        others : all other cells. A program may have written them, so they can only show that there is a decimal comma.
+        hint : the mark to assume if no cell has one, "," or "".
         """
         seen = _seen_in(typed)
         if not seen and ("," in _seen_in(others) or hint == ","):
@@ -66,7 +66,7 @@ class Marks:
         return Marks(seen)
 
     def number(self, cell: Any, units: str = "") -> float:
-        """The number in a cell; InvalidInput if it is none, or if it could be two."""
+        """The number in a cell; InvalidInput if it is not a number or is ambiguous."""
         if isinstance(cell, bool):
             raise InvalidInput(f"{shown(cell)} is not a number.")
         if not isinstance(cell, str) and isinstance(cell, int | float):
@@ -79,14 +79,14 @@ class Marks:
         return _within(float(f"{sign}{self._plain(digits.strip(), text)}e{power or 0}"), text)
 
     def _plain(self, digits: str, text: str) -> str:
-        """Digits with a point as the decimal mark, and no separators of thousands."""
+        """The digits with a point as the decimal mark, without separators of thousands."""
         if _GROUPS.fullmatch(digits) and digits[0] != "0":
             mark = _GROUPS.fullmatch(digits)[1]  # type: ignore[index]
             if mark not in ".,":
                 return re.sub(r"\D", "", digits)
             if digits.count(mark) > 1 or self.seen == {"," if mark == "." else "."}:
                 if digits.count(mark) == 1 and mark == ".":
-                    raise InvalidInput(_ambiguous(text))  # 1.234 beside 12,5: programs write it, too
+                    raise InvalidInput(_ambiguous(text))  # 1.234 beside 12,5: programs write this, too
                 return digits.replace(mark, "")
             if mark == "." or self.seen == {mark}:
                 return digits.replace(mark, ".")
@@ -107,7 +107,7 @@ def _seen_in(cells: Iterable[Any]) -> frozenset[str]:
 
 
 def _decimal_mark(text: str) -> str:
-    """The decimal mark of a text that is a number with one that cannot separate thousands; "" for any other."""
+    """The decimal mark of a number whose mark cannot be a separator of thousands; "" for any other text."""
     found = _NUMBER.match(text)
     if found is None:
         return ""
@@ -137,12 +137,12 @@ def says_not_run(text: str) -> bool:
 
 
 def same_text(cell: str, written: str) -> bool:
-    """Whether a cell is the text that was written, whatever a spreadsheet has made of blanks and capitals."""
+    """Whether a cell has the text that was written, ignoring blanks and capitals, which a spreadsheet may change."""
     return folded(written) in (cell.casefold(), folded(unwritten(cell)))
 
 
 def _bare(text: str, units: str) -> str:
-    """A cell without its units, and without an apostrophe that marks text."""
+    """A cell without its units and without an apostrophe that marks text."""
     units = text_of(units)
     if units and text.casefold().endswith(units.casefold()):
         text = text[: -len(units)].rstrip()
@@ -161,7 +161,7 @@ def _ambiguous(text: str) -> str:
 
 
 def _why_no_number(text: str) -> str:
-    """Why a cell is no number, in a sentence."""
+    """A sentence that says why a cell is not a number."""
     if _EXCEL_ERROR.fullmatch(text):
         return f"{shown(text)} is an error of the spreadsheet; mend its formula, or write failed."
     if re.match(r"[<>≤≥~≈]", text):

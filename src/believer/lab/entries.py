@@ -29,14 +29,14 @@ TYPES: dict[str, tuple[Callable[..., Parameter], tuple[str, ...], tuple[str, ...
 """The kinds of parameters by their names in the file, with the keys that an entry needs and those that it may have."""
 
 _IMPLIED = {"low": "float", "high": "float", "choices": "categorical", "values": "discrete"}
-"""The type of an entry that does not say it, by a key that it has."""
+"""The type of an entry without a type, by a key that it has."""
 
 RULES = {
     "sum_to": (("sum_to", "of"), ()),
     "max_parts": (("max_parts", "of"), ()),
     "terms": (("terms",), ("at_least", "at_most", "equals")),
 }
-"""The kinds of rules by the key that tells them, with the keys that they need and those that they may have."""
+"""The kinds of rules by the key that identifies them, with the keys that they need and those that they may have."""
 
 GOALS = ("minimize", "maximize", "desirability")
 _LIMITS = ("at_least", "at_most")
@@ -114,7 +114,7 @@ def _need(needed: tuple[str, ...], given: Mapping[str, Any], place: Place, what:
 
 
 def _made(place: Place, name: str | int, make: Callable[[], T]) -> T:
-    """Call ``make``; an error gets the line, and the name of what was to be made."""
+    """Call ``make``, and add the line and the name of the entry to an error."""
     try:
         return make()
     except InvalidInput as error:

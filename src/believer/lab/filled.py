@@ -1,4 +1,4 @@
-"""Filled-in sheets as rows of cells: read from CSV as any spreadsheet saves it, from Excel, JSON and data frames."""
+"""Filled-in sheets as rows of cells, read from CSV of any spreadsheet, from Excel, JSON and data frames."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from believer.lab.cells import folded, text_of
 from believer.study.files import PathLike, as_path, followed
 
 _LARGEST = 64 * 2**20
-"""Bytes of a sheet; more than people fill in."""
+"""The largest number of bytes of a sheet, more than people fill in."""
 
 _MOST_COLUMNS = 10_000
 
 _LOOKED_AT = 20
-"""Rows among which the row of the headings is looked for."""
+"""The number of first rows among which the row of headings is sought."""
 
 _DELIMITERS = ",;\t|"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilledSheet:
-    """A filled-in sheet, as it stands in its file.
+    """A filled-in sheet with the cells of its file.
 
     Attributes
     ----------
-    name : of the file, for errors.
+    name : the name of the file, for errors.
     headings : the texts above the columns.
     rows : the number of the line, from 1, and the cells of each row that is not empty.
     width : the number of cells in the row of the headings.
@@ -49,7 +49,7 @@ class FilledSheet:
 
 
 def read_filled(path: PathLike, known: Iterable[str] = ()) -> FilledSheet:
-    """The sheet in a file; InvalidInput if there is none. The row that has most of the ``known`` headings holds the
+    """The sheet in a file; InvalidInput if there is none. The row that has most of the ``known`` headings is the row of
     headings."""
     file = Path(as_path(path, "a sheet"))
     try:
@@ -122,7 +122,7 @@ def _of_records(records: Sequence[Any], name: str) -> FilledSheet:
 
 
 def _missing(cell: Any) -> Any:
-    """A plain value for a cell of a data frame: None for a missing one, a Python number for a numpy one."""
+    """A plain value for a cell of a data frame: None for a missing value, a Python number for a NumPy number."""
     if type(cell).__name__ in ("NAType", "NaTType"):
         return None
     return (
@@ -131,7 +131,7 @@ def _missing(cell: Any) -> Any:
 
 
 def _headed(name: str, rows: Sequence[tuple[int, Sequence[Any]]], known: Iterable[str], hint: str = "") -> FilledSheet:
-    """The sheet whose headings are in the row that has most of those known."""
+    """The sheet, whose headings are in the row that has most of the known ones."""
     full = [(line, cells) for line, cells in rows if any(map(text_of, cells))]
     if not full:
         raise InvalidInput(f"{name} is empty; a sheet has a row of headings and a row for each trial.")
@@ -148,14 +148,14 @@ def _headed(name: str, rows: Sequence[tuple[int, Sequence[Any]]], known: Iterabl
 
 
 def _stem(heading: str) -> str:
-    """A heading without what stands in brackets behind it."""
+    """A heading without the brackets at its end."""
     for opening in "([":
         heading = heading.partition(f" {opening}")[0] or heading
     return heading.casefold().strip()
 
 
 def _decoded(data: bytes, file: Path) -> str:
-    """The text of a file as spreadsheets of the last thirty years have saved it."""
+    """The text of a file in any of the encodings that spreadsheets use."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encodings: tuple[str, ...] = ("utf-16",)
     else:
@@ -207,7 +207,7 @@ def _parsed(text: str, delimiter: str, file: Path | None) -> list[tuple[int, lis
 
 
 def _excel_rows(data: bytes, file: Path) -> list[tuple[int, list[Any]]]:
-    """The rows of the first sheet of an Excel file that is not empty; percentages as people see them."""
+    """The rows of the first nonempty sheet of an Excel file, with percentages as they are shown."""
     try:
         import openpyxl
     except ImportError as error:
@@ -221,7 +221,7 @@ def _excel_rows(data: bytes, file: Path) -> list[tuple[int, list[Any]]]:
         rows = [(number, [_excel_cell(cell) for cell in row]) for number, row in enumerate(sheet.iter_rows(), start=1)]
     except InvalidInput:
         raise
-    except Exception as error:  # of someone else's package, on someone's file
+    except Exception as error:  # raised by another package on a user's file
         raise InvalidInput(f"{file} is not an Excel file that can be read: {type(error).__name__}: {error}.") from error
     return rows
 

@@ -1,4 +1,4 @@
-"""The folder of a study: study.toml, its journal, and the sheets of its batches; nothing else, and nothing hidden."""
+"""The folder of a study: study.toml, its journal, and the sheets of its batches, without any hidden files."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Folder:
 
     Parameters
     ----------
-    file : what study.toml says.
+    file : the content of study.toml.
     """
 
     file: StudyFile
 
     @staticmethod
     def at(path: PathLike | None = None) -> Folder:
-        """The study of a study.toml, of the folder of one, or of the folder here."""
+        """The study of a study.toml, of a folder with one, or of the current folder."""
         return Folder(read_study_file(folder_file(path)))
 
     @property
@@ -45,9 +45,9 @@ class Folder:
 
     @contextmanager
     def opened(self, agree: Callable[[Sequence[str]], bool] = lambda lines: False) -> Iterator[Optimizer]:
-        """The study, to be changed; its journal is locked meanwhile.
+        """The study, opened for changes; its journal is locked meanwhile.
 
-        ``agree`` is shown how study.toml differs from the journal, and returns whether to go on with it.
+        ``agree`` gets the differences between study.toml and the journal and returns whether to go on with them.
         """
         yielded = False
         try:
@@ -64,7 +64,7 @@ class Folder:
 
     @contextmanager
     def read(self) -> Iterator[Optimizer | None]:
-        """The study as its journal has it, without a lock and without being changed; None before the first ask."""
+        """The study of the journal, read without a lock and unchanged; None before the first ask."""
         if not self.has_begun:
             yield None
             return
@@ -72,11 +72,11 @@ class Folder:
             yield study
 
     def sheets_of(self, study: Study) -> list[Path]:
-        """The sheets in the folder, of batches with trials that wait for results."""
+        """The sheets in the folder that belong to batches with trials without results."""
         return self.sheets_with(study, {trial.id for trial in study.pending})
 
     def sheets_with(self, study: Study, trials: Set[int]) -> list[Path]:
-        """The sheets in the folder, of batches with any of some trials."""
+        """The sheets in the folder that belong to batches with any of the given trials."""
         found: list[Path] = []
         asked = [event for event in study.events if isinstance(event, Asked)]
         for number, event in enumerate(asked, start=1):
@@ -86,8 +86,8 @@ class Folder:
         return found
 
     def free_name(self, batch: int, ending: str) -> Path:
-        """The name for the sheet of a batch, under which there is neither a sheet nor a page; it ends in ".csv" or the
-        like."""
+        """A name for the sheet of a batch under which there is no sheet or page yet; ``ending`` is that of the file,
+        such as ".csv"."""
         for again in range(1, 10_000):
             name = f"batch-{batch:03d}{'' if again == 1 else f'-{again}'}"
             if not any((self.path / f"{name}{one}").exists() for one in (".csv", ".xlsx", ".html")):
@@ -98,7 +98,7 @@ class Folder:
         """A path as the user would write it here."""
         try:
             short = os.path.relpath(path)
-        except ValueError:  # another drive of Windows
+        except ValueError:  # on another drive of Windows
             return os.fspath(path)
         return short if not short.startswith(os.pardir) else os.fspath(path)
 

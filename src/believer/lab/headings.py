@@ -1,4 +1,4 @@
-"""The columns of a sheet: which heading stands for which parameter or outcome, and in which units."""
+"""The columns of a sheet: the parameter or outcome of each heading, and its units."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from believer.study.labels import one_line
 from believer.study.table import unwritten
 
 TRIAL, NOTE = "trial", "note"
-"""Headings of the columns that a sheet has beside parameters and outcomes."""
+"""The headings of the columns of a sheet besides parameters and outcomes."""
 
 _TRIALS = (TRIAL, "trial_id", "trial id", "id")
 _NOTES = (NOTE, "notes", "remark", "remarks", "comment", "comments")
@@ -36,10 +36,10 @@ class Columns:
 
     Attributes
     ----------
-    trial : the place of the number of the trial; None if the sheet has none.
-    parameters, outcomes : the places of the columns by name.
-    note : the place of the notes; None if the sheet has none.
-    ignored : headings that are not of the study.
+    trial : the position of the column of trial numbers; None if there is none.
+    parameters, outcomes : the positions of the columns by name.
+    note : the position of the column of notes; None if there is none.
+    ignored : headings that do not belong to the study.
     """
 
     trial: int | None
@@ -50,7 +50,7 @@ class Columns:
 
 
 def columns_of(sheet: FilledSheet, space: Space, goals: Goals) -> Columns:
-    """The columns of a sheet; InvalidInput, in a sentence, if they cannot be those of the study."""
+    """The columns of a sheet; InvalidInput if they cannot be those of the study."""
     headings, name = sheet.headings, sheet.name
     units = {**{key: units_of(p) for key, p in space.parameters.items()}}
     units |= {key: goals.units(key) for key in goals.wanted}
@@ -97,7 +97,7 @@ def columns_of(sheet: FilledSheet, space: Space, goals: Goals) -> Columns:
 
 
 def _name(heading: str, by_text: Mapping[str, str], units: Mapping[str, str], name: str) -> str | None:
-    """The parameter or outcome of a heading; None for another heading, InvalidInput for one in other units."""
+    """The parameter or outcome of a heading; None for another heading, InvalidInput for one with other units."""
     for text in (heading, unwritten(heading)):
         if (key := by_text.get(folded(text))) is not None:
             return key
@@ -157,9 +157,10 @@ def _refuse_renamed(
 
 
 def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
-    """The value of a parameter in a cell, which need not be one that would be suggested; InvalidInput if it is none."""
+    """The value of a parameter in a cell, which may be one that would not be suggested; InvalidInput if it is not a
+    value."""
     choices = getattr(p, "choices", None)
-    if not p.width:  # a column of a table that says nothing to models
+    if not p.width:  # a column of a table that models do not use
         return cell
     if choices is None and has(p, Number):
         try:
@@ -181,7 +182,7 @@ def value_in(cell: Any, p: Parameter, name: str, marks: Marks) -> Any:
 
 
 def values_of(texts: Iterable[str], space: Space, decimal: str) -> dict[str, Any]:
-    """Values of parameters as they are typed, "solvent=DMF"; InvalidInput for what is none."""
+    """The values of parameters typed as "solvent=DMF"; InvalidInput for any other text."""
     marks = Marks.of([text.partition("=")[2] for text in texts], hint=decimal)
     by_text = {folded(name): name for name in space.names}
     found: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Positions in a TOML file: an error about its content names the line, and the nearest key that is known."""
+"""Positions in a TOML file, so that an error about its content names the line and the nearest known key."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from believer.arrays import nearest, shown
 from believer.errors import InvalidInput
 
 Path = tuple[str | int, ...]
-"""Keys from the top of the file; of a list of tables, the number of the table, from 0."""
+"""The keys from the top of the file; for a list of tables, the number of the table, from 0."""
 
 _HEADER = re.compile(r"\s*\[(\[)?([^\[\]]+)\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
@@ -36,7 +36,7 @@ def lines_of(text: str) -> dict[Path, int]:
 
 
 def _parts(dotted: str) -> Path:
-    """The keys of a dotted key; nothing for a line that only looks like one, as one of a long text may."""
+    """The parts of a dotted key; nothing for a line that only looks like one, such as a line of a long text."""
     try:
         value: Any = tomllib.loads(f"{dotted} = 0")
     except tomllib.TOMLDecodeError:
@@ -51,7 +51,7 @@ def _parts(dotted: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a file, for errors about what stands there.
+    """A place in a file, for errors about it.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Place:
         return replace(self, path=(*self.path, *keys))
 
     def error(self, what: str) -> InvalidInput:
-        """The error that says where it is, and ``what`` is wrong there."""
+        """An error that names the place, and ``what`` is wrong there."""
         path = self.path
         while path and path not in self.lines:
             path = path[:-1]
@@ -78,24 +78,24 @@ class Place:
 
     @property
     def name(self) -> str:
-        """The place as it is written in the file: [parameters.temperature]."""
+        """The name of the place as written in the file: [parameters.temperature]."""
         named = ".".join(part for part in self.path if isinstance(part, str))
         return f"[{named}]" if named else "the file"
 
     def table(self, value: Any) -> dict[str, Any]:
-        """``value``, which must be a table."""
+        """Return ``value``, which must be a table."""
         if not isinstance(value, dict):
             raise self.error(f"{self.name} must be a table with keys of its own; got {shown(value)}.")
         return value
 
     def text(self, value: Any) -> str:
-        """``value``, which must be a text."""
+        """Return ``value``, which must be a text."""
         if not isinstance(value, str):
             raise self.error(f"{self.path[-1]} must be a text in quotes; got {shown(value)}.")
         return value
 
     def refuse_unknown(self, keys: Iterable[str], known: Sequence[str]) -> None:
-        """The error for the first key that is not one of the known ones, with the nearest of them."""
+        """Raise an error for the first unknown key, with the nearest known one."""
         for key in keys:
             if key not in known:
                 raise self.at(key).error(f"{self.name} has no key {key!r}; {nearest(key, known)}")

@@ -1,4 +1,4 @@
-"""Suggested values with as many digits as a person sets on an instrument, which still keep the rules of the space."""
+"""Suggested values with as many digits as one sets on an instrument, which still keep the rules of the space."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from believer.space import Float, Space
 from believer.space.parameter import Number, Parameter
 
 _STEPS = 400
-"""A continuous range is shown in so many steps at least."""
+"""The least number of steps in which a continuous range is shown."""
 
 _DIGITS = 3
-"""Significant digits of a number on a logarithmic scale."""
+"""The number of significant digits of a number on a logarithmic scale."""
 
 _FINER = 4
-"""Numbers of further decimals, from 0, that are tried until the rules can be kept."""
+"""The number of further decimals, from 0, that are tried until the rules can be kept."""
 
 
 class Readable:
@@ -31,7 +31,7 @@ class Readable:
     """
 
     def __init__(self, space: Space) -> None:
-        self._parameters = dict(space.parameters) if space.table is None else {}  # rows are shown as they are
+        self._parameters = dict(space.parameters) if space.table is None else {}  # rows of a table are shown unchanged
         ruled = {name for rule in space.rules for name in rule.names}
         found = {name: decimals_of(p) for name, p in self._parameters.items()}
         self._decimals = {name: d for name, d in found.items() if d is not None}
@@ -40,7 +40,7 @@ class Readable:
         self._grids: dict[int, _Grid | None] = {}
 
     def of(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """``params`` with few digits. If the rules cannot be kept so, with more, and in the end as they are."""
+        """``params`` with few digits. If the rules cannot be kept, they have more digits, and finally all."""
         shown = {name: v if name in self._ruled else self._rounded(name, v) for name, v in params.items()}
         for more in range(_FINER) if self._ruled and self._ruled <= params.keys() else ():
             if more not in self._grids:
@@ -52,7 +52,7 @@ class Readable:
         return shown
 
     def is_ruled(self, name: str) -> bool:
-        """Whether what is shown of a parameter depends on others, too, because a rule ties it to them."""
+        """Whether the shown value of a parameter depends on others, because they are in the same rule."""
         return name in self._ruled
 
     def half_step(self, name: str, value: float) -> float:
@@ -75,7 +75,7 @@ class Readable:
         return min(max(value, float(p.low)), float(p.high))
 
     def _grid(self, more: int) -> _Grid | None:
-        """The space with its ruled continuous parameters on grids; None where a grid or a rule has no room there."""
+        """The space with the continuous parameters in rules on grids; None if a grid or a rule is impossible there."""
         steps = {name: self._decimals[name] + more for name in self._ruled}
         try:
             parts = {name: _on_grid(p, steps.get(name)) for name, p in self._parameters.items()}
@@ -86,7 +86,7 @@ class Readable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Grid:
-    """A space, and the same with some continuous parameters on grids of so many decimals."""
+    """A space, and the same space with some continuous parameters on grids of given decimals."""
 
     space: Space
     gridded: Space
@@ -116,7 +116,7 @@ def _is_logarithmic(p: Parameter) -> bool:
 
 
 def _on_grid(p: Parameter, decimals: int | None) -> Parameter:
-    """The parameter with the values of its range that have so many decimals; InvalidInput where these are too few."""
+    """The parameter, restricted to values with this number of decimals; InvalidInput if these are too few."""
     if decimals is None:
         return p
     assert has(p, Number)

@@ -1,4 +1,4 @@
-"""Sheets: the trials of a batch as a table to fill in, as CSV, for Excel, or to be printed."""
+"""Sheets: the trials of a batch as a table to fill in, as CSV, for Excel or for printing."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _FORMATS = (".csv", ".xlsx")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheet:
-    """Trials to be run, with room for what they return.
+    """Trials to run, with room for their results.
 
     Attributes
     ----------
-    trials : the trials and their parameters, with as many digits as a person sets.
+    trials : the trials and their parameters, with as many digits as one sets on an instrument.
     parameters : the names of all parameters.
     labels : units and goals.
     """
@@ -43,7 +43,7 @@ class Sheet:
 
     @staticmethod
     def of(trials: Iterable[Trial], space: Space | None, labels: Labels) -> Sheet:
-        """The sheet of some trials; without a space, numbers have all of their digits."""
+        """The sheet of some trials; without a space, numbers are shown with all digits."""
         readable = None if space is None else Readable(space)
         shown = [(one.id, one.params if readable is None else readable.of(one.params)) for one in trials]
         names = dict.fromkeys(name for _, params in shown for name in params) if space is None else space.names
@@ -56,13 +56,13 @@ class Sheet:
         return [TRIAL, *named, *(labeled(n, self.labels.outcomes.get(n, "")) for n in self.labels.wanted), NOTE]
 
     def rows(self) -> list[list[Any]]:
-        """The cells below them: outcomes and notes are empty."""
+        """The cells below the headings; outcomes and notes are empty."""
         left = [None] * (len(self.labels.wanted) + 1)
         return [[trial, *(_shown(params, name) for name in self.parameters), *left] for trial, params in self.trials]
 
 
 def _shown(params: Mapping[str, Any], name: str) -> Any:
-    """A parameter as a cell has it: None, where it is a choice, as a text."""
+    """A parameter as the value of a cell; a choice None is a text."""
     value = params.get(name)
     return str(value) if isinstance(value, bool) or (value is None and name in params) else value
 
@@ -73,7 +73,7 @@ def batch_to_csv(batch: Batch, path: PathLike, decimal: str) -> str:
 
 
 def write_sheet(sheet: Sheet, path: PathLike, decimal: str = ".") -> str:
-    """Write a sheet to fill in, and return its path; a file that is there is never replaced.
+    """Write a sheet to fill in, and return its path; an existing file is never replaced.
 
     The path ends in .csv, or in .xlsx for Excel, which needs the extra ``excel``. With the decimal mark "," cells are
     separated by semicolons.
@@ -87,7 +87,7 @@ def write_sheet(sheet: Sheet, path: PathLike, decimal: str = ".") -> str:
 
 
 def write_page(sheet: Sheet, path: PathLike, title: str, after: str) -> str:
-    """Write a sheet to be printed and filled in by hand, and return its path; a file that is there is never replaced.
+    """Write a sheet to be printed and filled in by hand, and return its path; an existing file is never replaced.
 
     ``after`` is a sentence on what to do with the results.
     """
@@ -179,7 +179,7 @@ def _excel(sheet: Sheet) -> bytes:
 
 
 def _excel_text(text: str) -> str:
-    """A text without control characters, which no Excel file can hold."""
+    """A text without the control characters that an Excel file cannot hold."""
     return "".join(c if c in "\t\n" or (c.isprintable() and not 0xD800 <= ord(c) < 0xE000) else "\ufffd" for c in text)
 
 
@@ -211,7 +211,7 @@ td { height: 2.3rem; }
 """
 
 _WIDE = 10
-"""Columns from which the table is set in smaller letters."""
+"""From this number of columns on, the table is set in smaller letters."""
 
 
 def _page(sheet: Sheet, title: str, after: str) -> str:

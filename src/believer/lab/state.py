@@ -1,4 +1,4 @@
-"""The state of a study: what was found, what is pending, and what comes next, in words and as plain data."""
+"""The state of a study: its results, pending trials and next steps, in words and as plain data."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from believer.study.tell_report import trials as named
 from believer.study.trials import same_params
 
 _MOST = 24
-"""Trials that are listed one by one."""
+"""The largest number of trials that are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedTrial:
-    """A trial with what it returned.
+    """A trial with its outcomes.
 
     Attributes
     ----------
-    trial : its number.
+    trial : the number of the trial.
     params : its parameters, with few digits.
     outcomes : numbers by name.
     """
@@ -44,15 +44,15 @@ class State:
 
     Attributes
     ----------
-    name : of the study.
+    name : the name of the study.
     labels : units and goals.
     counts : numbers of trials that are done, failed, pending and abandoned.
     batches : the number of batches so far.
     best : the best result within all limits; None if there is none, or several objectives.
-    front : of several objectives, the results to choose from.
-    expected : what the model expects at the point that it recommends, in a sentence; "" where it adds nothing.
-    pending : trials that wait for results.
-    next : what to do, a sentence each.
+    front : the results to choose from, with several objectives.
+    expected : a sentence with the model's prediction at the recommended point; "" if it adds nothing.
+    pending : the trials without results.
+    next : the next steps, a sentence each.
     """
 
     name: str
@@ -128,7 +128,7 @@ def steps(*sentences: str) -> str:
 
 
 def state_of(folder: Folder, study: Optimizer | None) -> State:
-    """The state of the study in a folder, as its journal has it; None for the study before the first ask."""
+    """The state of the study in a folder; ``study`` is the study of its journal, None before the first ask."""
     ask = f"believer ask suggests {folder.file.batch} experiments."
     if study is None:
         labels = Labels.of(folder.file.space, Goals(folder.file.options["outcomes"]))
@@ -177,7 +177,7 @@ def _numbers(outcome: Outcome | None) -> dict[str, float]:
 
 
 def _expected(study: Optimizer) -> str:
-    """The recommendation of the model if results are noisy, because the best result is then partly luck."""
+    """The model's recommendation, if results are noisy, because the best result is then partly luck."""
     vary = any(outcome.replicates for outcome in study.outcomes.values()) or _infers_noise(study)
     if len(study.outcomes) < 3 or not vary:
         return ""

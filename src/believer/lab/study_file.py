@@ -1,4 +1,4 @@
-"""A study.toml: what it holds, and the study that it describes.
+"""A study.toml: its content, and the study that it describes.
 
 ::
 
@@ -82,14 +82,14 @@ class StudyFile:
 
     Attributes
     ----------
-    path : of the file.
-    name : how the study is called.
-    space : where it searches.
-    options : of the study, as :class:`believer.Optimizer` takes them.
-    batch : how many trials an ask suggests where nothing else is said.
+    path : the path of the file.
+    name : the name of the study.
+    space : the space to search.
+    options : the options of the study, as for :class:`believer.Optimizer`.
+    batch : the default number of trials that an ask suggests.
     decimal : the decimal mark of sheets, "." or ",".
-    shared : the number of values, at most, that parameters have in a batch.
-    table : the path of the table of candidates; None without one.
+    shared : for each shared parameter, the largest number of values in a batch.
+    table : the path of the table of candidates; None if there is none.
     """
 
     path: Path
@@ -108,7 +108,7 @@ class StudyFile:
 
 
 def read_study_file(path: PathLike) -> StudyFile:
-    """The study that a file describes; InvalidInput names the line of what breaks a rule."""
+    """The study that a file describes; InvalidInput names the line that breaks a rule."""
     file = Path(as_path(path, "a study file"))
     text, content = _content(file)
     place = Place(str(file), lines_of(text))
@@ -184,7 +184,7 @@ def _table(content: Mapping[str, Any], place: Place, file: Path) -> Path | None:
 
 
 def _rows(content: Mapping[str, Any], place: Place, table: Path, parameters: Mapping[str, Any]) -> Space:
-    """The space of the rows of a table; what is said of parameters says more of their columns."""
+    """The space of the rows of a table; entries of parameters describe its columns."""
     names = content.get("features")
     if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise place.at("features").error(f'features must be a list of columns, ["mass", "charge"]; got {shown(names)}.')
@@ -194,7 +194,7 @@ def _rows(content: Mapping[str, Any], place: Place, table: Path, parameters: Map
 
 
 def _refuse_shared_names(parameters: Mapping[str, Any], goals: Mapping[str, Any], place: Place) -> None:
-    """A sheet has one column for a name, in which capitals and blanks do not count."""
+    """Raise an error if two names would have the same column of a sheet, ignoring capitals and blanks."""
     taken: list[str] = []
     for kind, names in (("parameters", parameters), ("outcomes", goals)):
         for name in names:
@@ -206,7 +206,7 @@ def _refuse_shared_names(parameters: Mapping[str, Any], goals: Mapping[str, Any]
 
 
 def refuse_taken(name: str, taken: Iterable[str]) -> None:
-    """Raise InvalidInput if the column of a name in a sheet would be that of another name."""
+    """Raise InvalidInput if a name would have the same column of a sheet as another name."""
     by_text, text = {folded(one): one for one in taken}, folded(name)
     if text in (TRIAL, NOTE):
         raise InvalidInput(f"{name!r} is a column of every sheet; choose another name.")
@@ -242,7 +242,7 @@ def _decimal(content: Mapping[str, Any], place: Place) -> str:
 
 
 def folder_file(path: PathLike | None) -> Path:
-    """The study.toml that a user means: the file itself, that of a folder, or that of the folder here."""
+    """The study.toml that a user means: the file itself, that of a folder, or that of the current folder."""
     given = Path(os.curdir if path is None else as_path(path, "a study"))
     return given / NAME if given.is_dir() else given
 

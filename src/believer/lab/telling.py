@@ -1,9 +1,9 @@
-"""Tell a study the rows of a sheet: all rows are read first, then each is recorded.
+"""Tell a study the results in a sheet: all rows are read first, then each is recorded.
 
-A row belongs to the trial that it names, or else to the trial at its parameters. Several rows of a trial are
-replicates. What the study knows already is not told again, so that a sheet can be told as often as it grows.
+A row belongs to the trial that it names, or else to the trial with its parameters. Several rows of a trial are
+replicates. Known results are not told again, so that a growing sheet can be told repeatedly.
 
-The file is long because every way in which a row can be wrong is found here, before the first row is recorded.
+The file is long because every possible error of a row is found here, before the first row is recorded.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Plan:
 
     Attributes
     ----------
-    steps : to be recorded.
-    told : what is known of the other rows.
+    steps : the steps to record.
+    told : the report on the other rows.
     """
 
     steps: list[_Step] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Plan:
 
     @property
     def questions(self) -> tuple[Row, ...]:
-        """Rows to be taken only if someone says so, and what would become of them."""
+        """The rows that need a decision of the user, and what would be recorded."""
         return tuple(Row(step.line, step.question) for step in self.steps if step.question)
 
 
@@ -94,7 +94,9 @@ def tell_frame(study: Optimizer, frame: Any, accept: bool) -> TellReport:
 
 def plan(study: Optimizer, sheet: FilledSheet, hint: str = "") -> Plan:
     """Read the rows of a sheet without recording anything. Raises InvalidInput if it is not a sheet of the study.
-    ``hint`` is the decimal mark of the study's sheets."""
+
+    ``hint`` is the decimal mark of the study's sheets.
+    """
     goals = study.goals
     columns = columns_of(sheet, study.space, goals)
     places = set(columns.outcomes.values())
@@ -117,7 +119,7 @@ def plan(study: Optimizer, sheet: FilledSheet, hint: str = "") -> Plan:
 
 
 def carry_out(study: Optimizer, planned: Plan, accept: bool) -> TellReport:
-    """Record what was planned, and say what was; ``accept`` says whether rows in question are taken."""
+    """Record a plan, and return the report; ``accept`` says whether to take rows that need a decision."""
     ids: dict[str, list[int]] = {}
     problems, questions = [*planned.told.problems], []
     for step in planned.steps:
@@ -147,7 +149,7 @@ class _Reader:
     width: int
 
     def read(self, line: int, cells: Sequence[Any]) -> _Read | None:
-        """The row, None for one without anything of the study; InvalidInput for one that cannot be understood."""
+        """Read a row; None if it has nothing of the study, InvalidInput if it cannot be understood."""
         columns, goals, space = self.columns, self.study.goals, self.study.space
         if len(cells) > self.width:
             raise InvalidInput(
@@ -194,7 +196,7 @@ class _Reader:
 
 
 def _row(table: Rows, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a table of candidates that cells mean, by its id or its features; {} if they say too little."""
+    """The row of a table of candidates that the cells name, by its id or its features; {} if they do not name one."""
     params = {name: given[name] for name in table.features if name in given}
     if table.id is None or table.id not in given:
         return table.at(table.place(params)) if len(params) == len(table.features) else {}
@@ -266,7 +268,7 @@ class _Planner:
         return row.trial
 
     def _changed(self, trial: Trial, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters in a sheet that are neither those of a trial nor those that were suggested for it."""
+        """The parameters in a sheet that differ from those of a trial and from those suggested for it."""
         suggested = trial.suggested or trial.params
         shown = self._shown(trial.id, suggested)
         return {
@@ -277,7 +279,7 @@ class _Planner:
         }
 
     def _at(self, row: _Read, used: Counter[int]) -> int | None:
-        """The trial at the parameters of a row: one that waits for a result, or one that has the same; else None."""
+        """The trial with the parameters of a row: one without a result, or one with the same result; otherwise None."""
         if row.is_blank:
             return None
         found = [trial.id for trial in self._trials if self._is_at(trial, row.params)]
@@ -295,7 +297,7 @@ class _Planner:
             return False
         if same_params(own, params):
             return True
-        # What no rule ties to others is shown rounded by itself: it tells most points apart without the rules.
+        # A parameter that is in no rule is rounded separately, and distinguishes most points without using the rules.
         if not all(
             self._is_close(value, own[name], 2.0 * self._half(name, own[name]))
             for name, value in params.items()
@@ -317,7 +319,7 @@ class _Planner:
         return self._readable.half_step(name, value) if isinstance(value, float) else 0.0
 
     def _is_same(self, name: str, value: Any, exact: Any, shown: Any) -> bool:
-        """Whether a cell is the value of a trial, as it is or as the sheet showed it."""
+        """Whether a cell has the value of a trial, exactly or as the sheet showed it."""
         half = self._half(name, exact)
         return self._is_close(value, exact, half) or self._is_close(value, shown, half)
 
@@ -328,7 +330,7 @@ class _Planner:
         return type(a) is type(b) and bool(a == b)
 
     def _is_told(self, trial: int, values: ResultRow) -> bool:
-        """Whether a trial has these numbers already, be it among others."""
+        """Whether a trial has these numbers already, perhaps among others."""
         return all(
             (told := self._told(trial, name)) is not None and any(_same(value, one) for one in told)
             for name, value in values.items()
@@ -348,7 +350,7 @@ class _Planner:
         return (math.nan,) if self._status[trial] == "failed" and outcome is None else None
 
     def _answer(self, trial: int, rows: Sequence[_Read]) -> None:
-        """Add to the plan what the rows of a trial say that is not known yet."""
+        """Add the new results in the rows of a trial to the plan."""
         line = next((row.line for row in rows if not row.is_blank), rows[0].line)
         answers = [row for row in rows if row.values]
         status = self._status[trial]
@@ -446,7 +448,7 @@ class _Planner:
         call: Callable[[Optimizer], None],
         changed: Mapping[str, Any] | None = None,
     ) -> None:
-        """A call of the optimizer; with ``changed`` parameters it is one to ask about."""
+        """Add a call of the optimizer; with ``changed`` parameters it needs the user's decision."""
 
         def record(study: Optimizer) -> int:
             call(study)
@@ -463,7 +465,7 @@ class _Planner:
         self._steps.append(_Step(line, into, record, question, bool(changed)))
 
     def _observe(self, rows: Sequence[_Read]) -> None:
-        """Past data: rows at one point are replicates, without those that the study has."""
+        """Add past data: rows at the same point are replicates; those that the study has already are left out."""
         points: list[list[_Read]] = []
         for row in rows:
             if row.not_run:
@@ -507,12 +509,12 @@ class _Planner:
 
 
 def _told(given: Sequence[float]) -> float | list[float]:
-    """One number, or replicates."""
+    """A number, or a list of replicates."""
     return given[0] if len(given) == 1 else list(given)
 
 
 def _plain(value: Any) -> str:
-    """A value as it is typed."""
+    """A value as the user would type it."""
     text = number(value, 15)
     return f'"{text}"' if " " in text else text
 
@@ -526,7 +528,7 @@ def _same(a: float, b: float) -> bool:
 
 
 def _less(some: Iterable[float], others: Iterable[float]) -> bool:
-    """Whether ``some`` has a number that ``others`` lack; failed replicates beside numbers do not count."""
+    """Whether ``some`` has a number that ``others`` lack; failed replicates beside numbers are ignored."""
     return bool(Counter(map(str, _counted(some))) - Counter(map(str, _counted(others))))
 
 

@@ -56,8 +56,8 @@ def study_text(
 ) -> str:
     """The text of a study.toml, which :func:`~believer.lab.study_file.read_study_file` reads as the same study.
 
-    ``options`` are further ones, as the file has them; ``shared`` is the number of values, at most, that parameters
-    have in a batch.
+    ``options`` are further options, as in the file; ``shared`` has, for each shared parameter, the largest number of
+    values in a batch.
     """
     if space.constraint is not None or space.within is not None or space.table is not None:
         raise InvalidInput(
@@ -80,7 +80,7 @@ def study_text(
 
 
 def _parameter(p: Any) -> TomlEntry:
-    """The entry of a parameter, without what is usual."""
+    """The entry of a parameter, without defaults."""
     config = p.to_config()
     kind = type(p).__name__.lower()
     said: TomlEntry = {} if kind in ("float", "categorical", "discrete") else {"type": kind}
@@ -138,12 +138,12 @@ def _key(key: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A TOML string: what JSON escapes is escaped alike, and DEL too."""
+    """A TOML string: characters are escaped as in JSON, and DEL, too."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(value: Any) -> str:
-    """A value as TOML has it; whole floats as whole numbers."""
+    """A value in TOML; whole floats are written as whole numbers."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

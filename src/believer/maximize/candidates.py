@@ -1,4 +1,4 @@
-"""A maximizer without gradients, for surfaces that are flat in pieces or known only by values."""
+"""A maximizer without gradients, for objectives that are piecewise constant or have values only."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ MAX_ROUNDS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Screen Sobol candidates and neighbors of the incumbents, then search ever closer around the best ones.
+    """Evaluate Sobol candidates and neighbors of the incumbents, then search ever closer around the best ones.
 
     Deterministic for a given generator; the result is a point that was evaluated, never an extrapolation.
 
     Parameters
     ----------
-    candidates : how many Sobol points.
-    neighbors : how many of each incumbent, and of each survivor in each round.
-    survivors : how many of the best are searched around.
-    rounds : of search around them.
-    shrink : factor of the neighbors' distance from round to round.
+    candidates : the number of Sobol points.
+    neighbors : the number of neighbors of each incumbent, and of each survivor in each round.
+    survivors : the number of best points around which the search goes on.
+    rounds : the number of rounds of this search.
+    shrink : the factor of the neighbors' distance from round to round.
     """
 
     candidates: int = 2048
@@ -55,7 +55,7 @@ class Candidates:
             raise InvalidInput(f"shrink must lie in [0, 1]; got {self.shrink!r}.")
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
-        """The best point of ``objective`` found in ``search`` that is not to be avoided; ``rng`` draws candidates."""
+        """Return the best new point of ``objective`` found in ``search``; ``rng`` draws candidates."""
         exact = search_exhaustively(objective, search)
         if exact is not None:
             return exact

@@ -1,15 +1,15 @@
-"""Climbs from many starts at once: along gradients where columns are free, from value to value where they are not.
+"""Climbs from many starts at once: free columns move along gradients, other columns from value to value.
 
 ======  =====================================================
 symbol  meaning
 ======  =====================================================
 s       number of starts
-P       ``region.project``, the nearest lawful point
+P       ``region.project``, the nearest allowed point
 λ       the spectral step: sᵀs / sᵀy of the last move
 ======  =====================================================
 
-In a box the climb is L-BFGS-B; in any other region a spectral projected gradient. Both are compiled where the objective
-is, the latter if the region is a box with linear sums.
+In a box the climb is L-BFGS-B; in any other region it is a spectral projected gradient. Both run in compiled code if
+the objective does, the latter only if the region is a box with linear sums.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from believer.space.region import Region, Summed
 _LOOKED_BACK = 10
 _ENOUGH = 1e-4
 _SHORTEST, _LONGEST = 1e-10, 1e10
-"""Settings of the spectral projected gradient: earlier values compared, share of the expected descent, bounds of λ."""
+"""Settings of the spectral projected gradient: the number of earlier values in the line search, the share of the
+expected descent, and the bounds of λ."""
 
 
 def ascend(
     objective: Objective, region: Region, X: Array, settings: lbfgs.Settings, scale: float, relaxed: bool = False
 ) -> tuple[Array, Array]:
-    """Local maxima over the free columns, from lawful points ``X`` (s, d); and the values (s,) there.
+    """Local maxima over the free columns, from allowed points ``X`` (s, d), and the values (s,) there.
 
-    A climb that ends outside a rule by function is cut back to inside. ``scale`` is the size of differences that
-    matter. Where ``relaxed``, the columns of scales climb too, and are rounded; a row that this makes worse stays where
-    it was.
+    A climb that ends where a constraint function forbids it is moved back to the last allowed point. ``scale`` is the
+    size of differences that matter. If ``relaxed``, the columns of scales climb, too, and are then rounded; a row that
+    this makes worse stays at its start.
     """
     moves = free = region.free(X)
     if relaxed and region.box() is not None:
@@ -61,7 +62,7 @@ def climbed(
 ) -> tuple[Array, Array]:
     """Climb along the columns ``moves`` (s, d) from ``X`` (s, d); return the ends, not yet projected, and values (s,).
 
-    ``moves`` has one row where it is the same from every start.
+    ``moves`` has one row if it is the same for every start.
     """
     if len(moves) == 1 or (moves == moves[:1]).all():
         return _climbed_alike(objective, region, X, settings, scale, moves[0])
@@ -81,7 +82,7 @@ def _climbed_alike(
     box = region.box()
     if box is None:
         return projected(objective, region, X, settings, scale, moves)
-    # What does not move may lie outside of the box: inactive columns are at rest, wherever it is.
+    # Columns that do not move may lie outside of the box: inactive columns keep their resting value, wherever it is.
     lower = np.where(moves, box[0], np.minimum(box[0], X.min(axis=0)))
     upper = np.where(moves, box[1], np.maximum(box[1], X.max(axis=0)))
     found = _in_box(objective, Climb(X, lower, upper, moves, scale, settings))
@@ -104,10 +105,10 @@ def projected(
 ) -> tuple[Array, Array]:
     """The best points (s, d) of spectral projected gradients from ``X`` (s, d), and the values (s,) there.
 
-    [Birgin2000] Algorithm 2.2 on f = -objective / ``scale``: d = P(x - λ g) - x, and a step along d whose value is far
-    enough below the largest of the last ones. All starts move together, and nothing is asked of the region but P.
+    [Birgin2000] Algorithm 2.2 on f = -objective / ``scale``: d = P(x - λ g) - x, and a step along d to a value
+    sufficiently below the largest of the last ones. All starts move together, and only P of the region is used.
 
-    Differs: a step is projected once more, since a region need not be convex.
+    Differs: a step is projected once more, because a region need not be convex.
     """
 
     def descend(points: Array) -> tuple[Array, Array]:
@@ -168,8 +169,8 @@ def _compiled(
 
 
 def stepped(objective: Objective, region: Region, X: Array, f: Array) -> tuple[Array, Array]:
-    """Each row of ``X`` (s, d), of value ``f`` (s,), moved by one discrete decision after the other to the best of the
-    alternatives, where that is better.
+    """Move each row of ``X`` (s, d), of value ``f`` (s,), to the best alternative of each discrete decision, one after
+    the other, if that is better.
     """
     X, f = X.copy(), f.copy()
     for points in region.steps(X):

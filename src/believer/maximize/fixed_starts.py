@@ -16,7 +16,7 @@ MAX_STARTS = 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ascent:
-    """The climb of every start: where it began and ended (s, d), and the values there (s,)."""
+    """The climbs from all starts: where they begin and end, (s, d) each, and the values there, (s,) each."""
 
     starts: Array
     ends: Array
@@ -24,7 +24,7 @@ class Ascent:
 
     @property
     def moved(self) -> float:
-        """The share of starts that ended elsewhere."""
+        """The share of climbs that ended away from their start."""
         return float((np.abs(self.ends - self.starts).max(axis=1) > SAME_POINT).mean())
 
     def best(self, region: Region) -> Maximum:
@@ -42,14 +42,14 @@ class Ascent:
 class FixedStarts:
     """L-BFGS-B from fixed starts along the diagonal of the box ([paper] section 4.1: 0.2, 0.5, 0.8).
 
-    No randomness but the seed's, no screening, and no duplicate is avoided: what differs between two calls is the
-    objective. Without gradients scipy takes finite differences, as the paper's scripts did.
+    There is no randomness but that of the seed, no screening of candidates, and duplicates are not avoided: two calls
+    differ in their objective only. Without gradients scipy uses finite differences, as the paper's scripts did.
 
     Parameters
     ----------
-    levels : where along the diagonal, in [0, 1].
-    draws : how many uniform starts to add: the paper's pre-drawn restarts (SDD, part B).
-    seed : what they depend on, alone.
+    levels : the positions of starts along the diagonal, in [0, 1].
+    draws : the number of further uniform starts: the paper's pre-drawn restarts (SDD, part B).
+    seed : the seed of these starts.
     """
 
     levels: tuple[float, ...] = (0.2, 0.5, 0.8)
@@ -61,13 +61,12 @@ class FixedStarts:
         object.__setattr__(self, "levels", shares(self.levels, "levels", MAX_STARTS))
         if not (self.levels or self.draws):
             raise InvalidInput(
-                "levels must be one or more numbers in [0, 1]; got none. "
-                "Give such levels, or none and draws above zero."
+                "levels must be one or more numbers in [0, 1], or draws above zero; got neither. Pass either of them."
             )
         whole(self.seed, "seed", 0, MAX_SEED)
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
-        """The best end of the starts on ``objective`` in the region of ``search``; ``rng`` plays no part."""
+        """Return the best end of the climbs on ``objective`` in the region of ``search``; ``rng`` is not used."""
         return self.climb(objective, search.region).best(search.region)
 
     def starts(self, region: Region) -> Array:
@@ -78,8 +77,8 @@ class FixedStarts:
         return region.project(np.vstack([lower + levels * (upper - lower), region.spread(drawn)]))
 
     def climb(self, objective: Objective, region: Region) -> Ascent:
-        """Every start in ``region`` followed to its end on ``objective``."""
-        from scipy.optimize import minimize  # heavy: loaded by those who use it
+        """The climbs on ``objective`` from all starts in ``region``."""
+        from scipy.optimize import minimize  # heavy, so loaded on use
 
         box = list(zip(*bounds(region), strict=True))
 

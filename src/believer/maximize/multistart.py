@@ -33,14 +33,14 @@ _AMONG, _APART = 8, 0.05
 earlier one by more than ``_APART`` in at least one coordinate."""
 
 _STEPPED = 4
-"""The number of ends of climbs from which discrete parameters are stepped from value to value."""
+"""The number of best ends of climbs from which discrete parameters then move from value to value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Multistart:
     """Evaluate Sobol candidates and neighbors of the incumbents, then climb from the best ones, all at once.
 
-    If the search knows candidates with their values already, these are taken, and none are drawn.
+    If the search has candidates with known values, these are used, and none are drawn.
 
     First all columns climb along the gradient, those of ordered discrete parameters as if they were continuous, and are
     then rounded. Then, from the best rounded ends, two steps alternate: discrete parameters move to another value if
@@ -50,7 +50,7 @@ class Multistart:
 
     Parameters
     ----------
-    starts : the number of candidates that are climbed from.
+    starts : the number of candidates from which climbs start.
     candidates : the number of Sobol points.
     neighbors : the number drawn around each incumbent.
     widths : standard deviations of a neighbor's step, as shares of the box; each neighbor has one of them.
@@ -79,7 +79,7 @@ class Multistart:
             raise InvalidInput(f"climb must be believer.numerics.LBFGSSettings(...); got {shown(self.climb)}.")
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
-        """The best point of ``objective`` found in ``search`` that is not to be avoided; ``rng`` draws candidates.
+        """Return the best new point of ``objective`` found in ``search``; ``rng`` draws candidates.
 
         Needs an objective with gradients.
         """
@@ -109,10 +109,10 @@ class Multistart:
         return search.candidates(self.candidates, self.neighbors, self.widths, rng)
 
     def _starts(self, pool: Array, values: Array, search: Search) -> Array:
-        """The candidates (s, d) that are climbed from: the best of ``pool`` (m, d) by their ``values`` (m,).
+        """The starts (s, d) of climbs: the best of ``pool`` (m, d) by their ``values`` (m,).
 
-        Of candidates that are known only those that keep the spacing, if any does: the best of those that are kept for
-        a large batch crowd about its points, and a climb from there ends where none may be chosen.
+        Of known candidates, only those that keep the spacing are starts, if there are any: the best candidates of a
+        large batch crowd around its points, and climbs from there would end where no point may be chosen.
         """
         if search.known is not None and search.spacing is not None:
             far = ~search.spacing.near(pool)

@@ -23,20 +23,20 @@ _AT_FIRST = 64
 """The number of best points that are first compared with the points to avoid; more are compared only if needed."""
 
 _AT_ONCE = 1 << 18
-"""Numbers that distances are worked out from at once: 2 MB."""
+"""The number of values from which distances are computed at once: 2 MB."""
 
 _BEGUN_FROM, _AROUND = 8, 1024
 _STEPS = (0.2, 0.05, 0.01, 2e-3, 4e-4, 1e-4, 2e-5)
 """If no random point is allowed: the number of known points to start from, of points around them, and step sizes."""
 
 MAX_CANDIDATES, MAX_NEIGHBORS = 100_000, 10_000
-"""The limits of a search, whose candidates are all kept and evaluated at once."""
+"""The largest numbers of candidates and neighbors, which are all kept and evaluated at once."""
 
 _CHUNK = 8192
-"""Points that are evaluated at once."""
+"""The number of points that are evaluated at once."""
 
 COUNT_UP_TO = 100_000
-"""A finite region with no more points than this is listed, when it is not clear that any of them is left."""
+"""A finite region with no more points than this is listed if it is unclear whether any point is left."""
 
 
 class Objective(Protocol):
@@ -55,13 +55,13 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Climb:
-    """Climbs of -objective / ``scale`` downwards, in a box.
+    """Descents of -objective / ``scale`` in a box.
 
     Attributes
     ----------
-    starts : where they begin, (s, d).
+    starts : the starts, (s, d).
     lower, upper : the box, (d,) each.
-    moves : which columns move, (d,); the others stay.
+    moves : a mask (d,) of the columns that move.
     scale : the size of differences that matter.
     settings : when a climb stops.
     """
@@ -76,7 +76,7 @@ class Climb:
 
 @runtime_checkable
 class Climbing(Protocol):
-    """An objective that can be climbed where it is computed: in compiled code, or on another device."""
+    """An objective with climbs of its own, in compiled code or on another device."""
 
     def climb(self, climb: Climb) -> lbfgs.Minimum:
         """Run the climbs, and return where they end, as minima of -objective / scale."""
@@ -84,7 +84,7 @@ class Climbing(Protocol):
 
 @runtime_checkable
 class CompilableObjective(Protocol):
-    """An objective that compiled code may know."""
+    """An objective that may exist in compiled code."""
 
     def compiled(self) -> CompiledObjective | None:
         """The objective as an object of compiled code; None if it exists in Python alone."""
@@ -102,14 +102,14 @@ def climb_from(objective: Objective, climb: Climb) -> lbfgs.Minimum:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spacing:
-    """Points from which others stay away.
+    """Points from which other points must keep a distance.
 
     Attributes
     ----------
-    points : (k, d).
-    scale : what a distance of one is in each column, (d,).
-    radius : the least distance, so measured.
-    reach : a distance in the cube that is enough, however long the scale.
+    points : the points, (k, d).
+    scale : the unit of distance in each column, (d,).
+    radius : the least distance in these units.
+    reach : a distance in the cube that is always enough.
     """
 
     points: Array
@@ -141,10 +141,10 @@ class Known:
     Attributes
     ----------
     X : allowed points, (m, d).
-    values : of the objective there, (m,).
+    values : the values of the objective there, (m,).
     whole : whether these are all points of the region.
-    left_out : the largest value that other points of the region had when these were taken as the best; None if these
-        were not chosen so.
+    left_out : the largest value of the other points of the region, at the time when these were taken as the best; None
+        if the candidates were not chosen in this way.
     """
 
     X: Array
@@ -159,11 +159,11 @@ class Search:
 
     Attributes
     ----------
-    region : where to search.
-    near_best : good points so far (k, d), whose neighborhoods deserve candidates.
+    region : the region to search.
+    near_best : good points so far (k, d), near which candidates are drawn.
     avoid : points (k, d) that must not be proposed again.
-    spacing : from which points to stay at some distance, if that can be; None for no such wish.
-    known : candidates whose values are known already; None where a maximizer is to draw some.
+    spacing : points to keep a distance from, if possible; None for no spacing.
+    known : candidates whose values are known already; None if the maximizer must draw its own.
     """
 
     region: Region
@@ -173,13 +173,13 @@ class Search:
     known: Known | None = None
 
     def candidates(self, count: int, neighbors: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
-        """Space-filling points, and neighbors of the good points so far, all allowed: where to look before a climb.
+        """Space-filling points and neighbors of the good points so far, all allowed, as candidates before a climb.
 
         Parameters
         ----------
-        count : of space-filling points.
-        neighbors : of each good point.
-        widths : how far from it, in the cube.
+        count : the number of space-filling points.
+        neighbors : the number of neighbors of each good point.
+        widths : the standard deviations of the steps to neighbors, in the cube.
         rng : the source of random numbers.
         """
         X = self.region.sample(count, rng)
@@ -196,10 +196,10 @@ class Maximum:
 
     Parameters
     ----------
-    x : the point chosen, (d,).
-    value : of the objective there.
-    passed_over : how many better points were passed over as duplicates.
-    spaced : whether better points were passed over because they were near to others.
+    x : the chosen point, (d,).
+    value : the value of the objective there.
+    passed_over : the number of better points that were skipped as duplicates.
+    spaced : whether better points were skipped because they were too close to others.
     """
 
     x: Array
@@ -212,18 +212,19 @@ class Maximizer(Protocol):
     """A frozen recipe for maximizing an objective."""
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
-        """The best point found that is not to be avoided.
+        """Return the best new point that was found.
 
         Parameters
         ----------
-        objective : what to maximize.
-        search : where, around which points, and which to avoid.
+        objective : the objective to maximize.
+        search : the region, the good points and the points to avoid.
         rng : the source of random numbers.
         """
 
 
 def ranked(values: Array, all_bad: bool = False) -> Array:
-    """Values with -inf for what is not finite; NumericalError when nothing is, unless that is all right here."""
+    """Values, with -inf in place of values that are not finite. Raises NumericalError if none is finite, unless
+    ``all_bad``."""
     good = np.isfinite(values)
     if not good.any() and not all_bad:
         raise NumericalError(
@@ -233,13 +234,13 @@ def ranked(values: Array, all_bad: bool = False) -> Array:
 
 
 def first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
-    """The best row of ``X`` (m, d) that is not to be avoided; None when all are.
+    """The best new row of ``X`` (m, d); None if none is new.
 
-    One that keeps the spacing, if any does. Rows that lie on each other count once among those passed over.
+    A row that keeps the spacing is preferred. Equal rows count once among those that are skipped.
     """
     if search.spacing is not None:
         order, near = np.argsort(-values, kind="stable"), np.zeros(0, dtype=bool)
-        while len(near) < len(order):  # as a rule one of the first will do
+        while len(near) < len(order):  # usually one of the first is new
             fresh = order[len(near) : 4 * len(near) + _AT_FIRST]
             near = np.concatenate([near, search.spacing.near(X[fresh])])
             far = fresh[~near[-len(fresh) :] & np.isfinite(values[fresh])]
@@ -255,7 +256,7 @@ def first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
 
 
 def _any_new(X: Array, search: Search) -> bool:
-    """Whether any row of ``X`` (m, d) is not to be avoided: as a rule one of the first."""
+    """Whether any row of ``X`` (m, d) is new; usually one of the first is."""
     start, some = 0, 1
     while start < len(X):
         if not search.region.among(X[start : start + some], search.avoid).all():
@@ -278,10 +279,10 @@ def _first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
 
 
 def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
-    """The best of all points of a small finite region, or of a list of any length; None when the region is neither.
+    """The best of all points of a small finite region, or of a list of any length; None if the region is neither.
 
-    Of a long list, the best of the points that are known counts if no other point was better than it before: under
-    Kriging Believer values only fall while points are chosen. Otherwise all points are looked at again.
+    In a long list, the best known point is the result if no other point was better before: under Kriging Believer,
+    values only fall while points are chosen. Otherwise all points are evaluated again.
     """
     size, known = search.region.size, search.known
     if size is None or (size > ENUMERATE_UP_TO and not has(search.region, Listed)):
@@ -304,7 +305,7 @@ def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
 
 
 def values_of(objective: Objective, X: Array) -> Array:
-    """Values (m,) at ``X`` (m, d), however many; of more than a few thousand some at a time."""
+    """Values (m,) at ``X`` (m, d), in parts if there are more than a few thousand points."""
     parts = [objective.value(X[start : start + _CHUNK]) for start in range(0, len(X), _CHUNK)]
     return np.concatenate(parts) if parts else np.zeros(0)
 
@@ -327,8 +328,8 @@ def remaining(region: Region, avoid: Array) -> Array | None:
 def new_points(region: Region, avoid: Array, rng: np.random.Generator) -> Array:
     """At least one allowed point (m, d) of the region that is not among ``avoid``; all such points of a finite region.
 
-    If a rule by function allows none of some ten thousand draws, allowed points near those of ``avoid`` are returned.
-    Raises :class:`SpaceExhausted` if there are none, and :class:`NoPointFound` if none is found.
+    If a constraint function allows none of tens of thousands of draws, allowed points near those of ``avoid`` are
+    returned. Raises :class:`SpaceExhausted` if there are none, and :class:`NoPointFound` if none is found.
     """
     points = remaining(region, avoid)
     if points is not None:
@@ -357,7 +358,7 @@ def new_points(region: Region, avoid: Array, rng: np.random.Generator) -> Array:
 
 
 def none_allowed(region: Region) -> SpaceExhausted:
-    """The error for a region of which no candidate is allowed."""
+    """The error for a region in which no candidate is allowed."""
     tried = "the constraint allows none of the thousands of points that were tried"
     if region.size is not None:
         return SpaceExhausted(f"{tried}.", left=0)
@@ -365,7 +366,8 @@ def none_allowed(region: Region) -> SpaceExhausted:
 
 
 def new_near(region: Region, known: Array, avoid: Array, rng: np.random.Generator) -> Array:
-    """New points (m, d) near allowed points of ``known`` (k, d), at the largest step that gives some; maybe none."""
+    """New points (m, d) near allowed points of ``known`` (k, d), at the largest step for which there are any; possibly
+    none."""
     allowed = known[region.holds(known)][-_BEGUN_FROM:]
     for width in _STEPS if len(allowed) else ():
         points = region.near(allowed, _AROUND // len(allowed), (width,), rng)
@@ -377,7 +379,7 @@ def new_near(region: Region, known: Array, avoid: Array, rng: np.random.Generato
 
 
 def any_distinct(objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
-    """The best of some points that are not to be avoided: what is left when every good one is taken."""
+    """The best of some new points, for the case that every good point is taken."""
     points = new_points(search.region, search.avoid, rng)
     values = objective.value(points)
     best = int(np.argmax(values))

@@ -1,6 +1,6 @@
-"""Leaf mathematics as free functions: nothing here knows what a surrogate or a batch is.
+"""Mathematics as free functions, independent of surrogates and batches.
 
-What those outside of this library need is listed here, and loaded when it is first used.
+The names for users of the library are listed here, and loaded when they are first used.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The choice of a backend: the compiled module ``believer._native``, or the Python that defines what it computes.
 
 The environment variable BELIEVER_BACKEND decides: "python" takes the Python twin, "native" the compiled one or an
-error. Unset or empty, it is the compiled one wherever that was built. It is read once, when something first asks which
-twin runs: so an import has no side effect and cannot fail over a word, and a process does not change twins halfway. No
-other file reads it.
+error. Unset or empty, it is the compiled one wherever that was built. It is read once, when the backend is first used,
+so that an import has no side effect and cannot fail because of a wrong value, and a process does not change its
+backend. No other file reads it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _named(name: str, what: str) -> Any | None:
         return _load()
     except (ImportError, TypeError) as reason:
         raise InvalidInput(
-            f'{what} can be "native" only where believer._native was built and loads; here: {reason}. '
+            f'{what} can be "native" only if believer._native was built and loads; here: {reason}. '
             "Reinstall believer with a C compiler on the path (pip install --force-reinstall --no-cache-dir), "
             'or take "python".'
         ) from reason

@@ -7,8 +7,9 @@ A symmetric A that gets a row ``b`` and a diagonal entry ``c`` has the inverse
                           s
 
 which costs one product with A⁻¹. The pivot s is the Schur complement; its sign is the sign of the eigenvalue that the
-row adds ([Haynsworth1968]), so nothing here asks for a positive one. What was appended is kept apart as ``tail`` and
-``weights``: a grown inverse shares the large ``base`` with the one it came from and copies only O(p N) numbers.
+row adds ([Haynsworth1968]), so nothing here asks for a positive one. Appended rows are kept separately as ``tail`` and
+``weights``, so that a grown inverse shares the large ``base`` with the one from which it was made, and copies only O(p
+N) numbers.
 
 A pivot is *lost* when rounding may have made it: |s| is at most 1e-8 max(|c|, |bᵀ A⁻¹ b|), or at most 1e-14 bᵀ b times
 the largest diagonal entry of A⁻¹, ten times what an explicit inverse errs by. A row with a lost pivot is left out: its

@@ -43,7 +43,7 @@ _TINY = 1e-300
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """When to stop, and how much to remember."""
+    """The stopping rules, and the size of the memory."""
 
     max_rounds: int = 60
     """calls of the objective"""

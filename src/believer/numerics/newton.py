@@ -37,7 +37,7 @@ _DAMPED_BELOW = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """When to stop, and how far to go at once."""
+    """The stopping rule, and the longest step."""
 
     gain_tol: float = 3e-4
     """the search rests when a step promises to gain less, in units of the value"""

@@ -23,14 +23,14 @@ from believer.study.recommend import Insight
 from believer.study.recommendation import Recommendation
 
 LARGE = 500
-"""Results from which on the model of the last ask is shown with its hyperparameters as they are, and what takes
-seconds, the next batch and averages over the space, is left out unless it is asked for."""
+"""From this number of results on, the page uses the hyperparameters of the last ask, and leaves out parts that take
+seconds (the next batch and averages over the space) unless they are requested."""
 
 _SAMPLES = 48
-"""Points that a partial dependence is an average over."""
+"""The number of points in the average of a partial dependence."""
 
 _MAX_ROWS = 40
-"""Points of the front that are listed."""
+"""The number of points of the front that are listed."""
 
 
 def usual_size(source: Source) -> int:
@@ -42,7 +42,7 @@ def usual_size(source: Source) -> int:
 def beliefs(source: Source, rows: PageRows, q: int | None = None) -> Json:
     """The parts of a page that need a model, with figures, or a sentence that says why a part is missing.
 
-    The next batch has ``q`` points; 0 for none, None for as many as the last batch had, in a study that is not large.
+    The next batch has ``q`` points: 0 for none, None for as many as the last batch had, unless the study is large.
     """
     unknown = _unknown(source, q)
     if unknown:
@@ -76,8 +76,8 @@ def quick_figures(source: Source, rows: PageRows) -> list[Json]:
 
 
 def without_refit(source: Source) -> Source:
-    """A large study with the hyperparameters of its last ask, which are not fitted again, and all results; others as
-    they are."""
+    """A large study with all results, and the hyperparameters of its last ask, which are not fitted again; any other
+    study is returned unchanged."""
     if not source.has_settings or not _is_large(source):
         return source
     tables = [t if t.fitted is None else replace(t, fitted=(t.ids, t.fitted[1])) for t in source.history.tables]
@@ -144,12 +144,12 @@ def _with_model(source: Source, rows: PageRows, q: int | None) -> list[Drawing]:
 
 
 def _drawn(drawings: Sequence[Drawing]) -> tuple[list[Json], list[str]]:
-    """Figures, and the reasons why some are missing; nothing is said of those that only need more results."""
+    """The figures, and the reasons why some are missing; figures that only need more results are not mentioned."""
     shown, missing = [], []
     for drawing in drawings:
         try:
             found = drawing()
-        except InvalidInput:  # there is too little to draw yet
+        except InvalidInput:  # there are too few results yet
             continue
         except BelieverError as error:
             missing.append(str(error))
@@ -295,7 +295,7 @@ def _next(source: Source, q: int | None) -> Json:
 
 
 def _kept(source: Source, X: Array, known: Sequence[str]) -> Array | None:
-    """The probability that all limits are kept at ``X`` (m, d); None without limits, or before their first results."""
+    """The probability that all limits are kept at ``X`` (m, d); None if there are no limits, or no results for them."""
     limited = [*source.goals.limited, *([RUNS] if source.learns_failures else [])]
     if not limited or not set(limited) <= set(known):
         return None

@@ -18,7 +18,7 @@ _SCRIPT = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def cell(value: Any) -> float | int | str | None:
-    """A value as a table shows it: a number where a browser has it exactly, text for everything else."""
+    """A value as a table shows it: a number if a browser represents it exactly, and text otherwise."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -29,12 +29,12 @@ def cell(value: Any) -> float | int | str | None:
 
 
 def readable(text: str) -> str:
-    """Text without lone surrogates, which UTF-8 does not have."""
+    """Text without lone surrogates, which UTF-8 cannot encode."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def numbers(values: Iterable[float]) -> list[float | None]:
-    """Numbers with six digits; None for what is not finite."""
+    """Numbers with six digits; None in place of values that are not finite."""
     return [float(f"{value:.6g}") if math.isfinite(value) else None for value in map(float, values)]
 
 
@@ -49,12 +49,12 @@ def label(text: str, most: int = 40) -> str:
 
 
 def in_script(value: Any) -> str:
-    """JSON that may stand in a ``<script>`` of a page, whatever text is in it."""
+    """JSON that is safe in a ``<script>`` of a page, whatever text it contains."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False).translate(_SCRIPT)
 
 
 _TURNED = {"R", "AL", "RLE", "RLO", "LRE", "LRO", "RLI", "LRI", "FSI"}
-"""Classes of characters that turn the direction of what follows them."""
+"""The classes of characters that change the direction of the following text."""
 
 _ISOLATE, _END = "\u2068", "\u2069"
 _MAX_LETTERS, _MAX_TEXT = 60, 600

@@ -40,7 +40,7 @@ def state(study: StudyLike, *, name: str | None = None, next_q: int | None = Non
     """Everything that the page of a study shows, as plain data; the study has the ``name`` of its journal if none is
     given.
 
-    The next batch has ``next_q`` points; 0 for none, None for as many as the last batch had.
+    The next batch has ``next_q`` points: 0 for none, None for as many as the last batch had.
     """
     if next_q is not None:
         whole(next_q, "next", 0)

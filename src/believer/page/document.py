@@ -1,7 +1,8 @@
 """The HTML document around a study's state, with its styles, its scripts and a content security policy.
 
-All text of a study goes in as JSON and is put into the page as text by the script. The policy names the scripts by
-their hashes, so that nothing else can run, and allows no connection but, for a page that is served, to its own server.
+All text of a study is passed as JSON, and the script inserts it into the page as text. The policy names the scripts by
+their hashes, so that nothing else can run. It allows no connections, except that a served page may connect to its own
+server.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _ICON = (
 
 @cache
 def plotly() -> bytes:
-    """The library that draws the figures, from the package ``plotly``, which is not imported."""
+    """The script of the library that draws the figures, from the package ``plotly``, which is not imported."""
     found = find_spec("plotly")
     path = None if found is None or found.origin is None else Path(found.origin).parent / "package_data/plotly.min.js"
     if path is None or not path.is_file():
@@ -55,8 +56,8 @@ def standalone(state: Json) -> bytes:
 
 
 def served(title: str, follow: str, library: str) -> bytes:
-    """A page that asks its server for the state, to ``follow`` at that address; ``library`` is the address of
-    :func:`plotly`."""
+    """A page that asks its server for the state. ``follow`` is the address of the state, relative to the page, and
+    ``library`` is the address of :func:`plotly`."""
     policy = served_policy()
     load = f'<script type="text/plain" id="plotly" data-src="{html.escape(library)}"></script>'.encode()
     return _document(title, policy, load, in_script({"follow": follow}), ["Waiting for the study."])

@@ -1,4 +1,4 @@
-"""Figures of what happened in a study: they need no model."""
+"""Figures of a study that need no model."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from believer.plot.data import Axis, Convergence, Evaluations, Source
 from believer.plot.data.source import with_article
 
 MAX_PAIRED = 4
-"""Parameters that are shown pair by pair."""
+"""The number of parameters that are shown in pairs."""
 
 _SHADES = 8
 _MAX_BORDERS = 60
 
 
 def convergence(source: Source, rows: PageRows) -> Json:
-    """Results and the best so far: of the objective or the hypervolume, and of each limited outcome."""
+    """Results and the best so far, for the objective or the hypervolume and for each limited outcome."""
     goals = source.goals
     shown = [None, *goals.limited] if len(goals.objectives) == 1 else [None, *goals.objectives, *goals.limited]
     panels = [_history(data.convergence(source, outcome=name)) for name in shown]
@@ -137,7 +137,7 @@ def _look(kind: str, found: Evaluations, mask: BoolArray) -> Json:
         return {"color": color, "symbol": symbol}
     good = -1.0 if found.maximize else 1.0
     values = found.values[mask]
-    # Ranks, so that a few results that are far worse than all others do not hide the rest.
+    # Colors are by rank, so that a few results that are far worse do not hide the rest.
     order = np.argsort(np.argsort(good * values, kind="stable"), kind="stable")
     colors = numbers(order / max(1, len(order) - 1))
     return {"color": colors, "colorscale": "Cividis", "reversescale": True, "line": {"width": 0.5, "color": "@gray"}}

@@ -1,6 +1,6 @@
-"""A watched study: its events are served at once, its models as soon as they are fitted.
+"""A watched study: its events are served at once, and its models as soon as they are fitted.
 
-The parts that need no model are read anew whenever the study has changed. The others are computed in a thread, one
+The parts that need no model are read again whenever the study has changed. The others are computed in a thread, one
 state after the other; until they are ready, the page shows the previous ones and says so.
 """
 
@@ -22,7 +22,7 @@ from believer.page.watched import Version, Watched
 from believer.plot.data import Source
 
 _PROCESS = secrets.token_hex(8)
-"""An answer of an earlier server is never taken for one of this."""
+"""A tag by which an answer of an earlier server is never taken for one of this server."""
 
 
 class Live:
@@ -31,7 +31,7 @@ class Live:
     Parameters
     ----------
     watched : the study.
-    next_q : points of the next batch; 0 for none, None for as many as the last batch had.
+    next_q : the number of points of the next batch; 0 for none, None for as many as the last batch had.
     """
 
     def __init__(self, watched: Watched, next_q: int | None = None) -> None:
@@ -48,7 +48,7 @@ class Live:
     def state(self) -> tuple[str, bytes]:
         """The tag of the present state, and the state as JSON.
 
-        Raises what reading the study raises.
+        Errors in reading the study are raised.
         """
         with self._lock:
             version = self._watched.version()
@@ -83,7 +83,7 @@ class Live:
         return {**self._facts, **self._beliefs, "results": self._facts["results"], "figures": figures, "note": note}
 
     def _work(self) -> None:
-        """Compute the parts that need models until nothing is new, for at most half of the time."""
+        """Compute the parts that need models until they are up to date, for at most half of the time."""
         while True:
             with self._lock:
                 if self._waiting is None:
@@ -107,7 +107,7 @@ def _attempt(source: Source, rows: PageRows, next_q: int | None) -> Json:
     results: dict[str, Any] = {"results": source.study.counts.answered}
     try:
         return {**beliefs(source if next_q else without_refit(source), rows, next_q), **results}
-    except Exception as error:  # a model of someone else may do anything, and the page goes on without it
+    except Exception as error:  # a custom model may raise any error, and the page goes on without it
         what = str(error) if isinstance(error, BelieverError) else f"{type(error).__name__}: {error}"
         words = {"text": [f"What needs the model could not be worked out: {what}"]}
         return {"recommendation": words, "next": words, "figures": [], "note": words["text"][0], **results}

@@ -27,7 +27,7 @@ from believer.plot.data.importance import by_descriptors, lengthscales_of
 from believer.plot.data.source import with_article
 
 MAX_CURVES = 8
-"""Parameters that an outcome is shown along: those that matter most."""
+"""The number of parameters along which an outcome is shown: those that matter most."""
 
 _FAINT = 0.15
 _MAX_INTERVALS = 300

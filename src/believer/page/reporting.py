@@ -18,7 +18,7 @@ _WORDING = Wording(
 
 
 def report(study: StudyLike, path: PathLike, *, next_q: int | None = None) -> str:
-    """:meth:`believer.Study.report`, of whatever kind of study."""
+    """Write the page of a study of any kind, as :meth:`believer.Study.report` does."""
     target = as_path(path, "a report")
     plotly()
     name = os.path.basename(os.fspath(study)) if isinstance(study, str | os.PathLike) else None

@@ -1,4 +1,4 @@
-"""The trials of a study as the table of a page, and columns of it as data of figures."""
+"""The trials of a study as the table of a page, and its columns as data of figures."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ROLES = {"trial_id": "id", "status": "status", "value": "outcome", "error": "er
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageRows:
-    """All trials, a row each, under the columns that :meth:`Study.to_csv` writes.
+    """All trials, with a row for each, and the columns of :meth:`Study.to_csv`.
 
     Attributes
     ----------
-    columns : of each its name, its label with units, and its role: "id", "status", "outcome", "parameter", "error" or
-        "text"; a hidden one repeats another.
-    rows : cells.
+    columns : for each column its name, its label with units, and its role: "id", "status", "outcome", "parameter",
+        "error" or "text"; a hidden column repeats another one.
+    rows : the cells.
     parameters : the column of each parameter.
     outcomes : the column of each outcome.
     """
@@ -96,7 +96,7 @@ def outcome(source: Source, name: str, value: float) -> str:
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], plain: bool = False) -> Json:
-    """A small table of a page; a ``plain`` one has names in its first column."""
+    """A small table of a page; with ``plain``, the first column only names the second."""
     return {
         "caption": readable(caption),
         "head": [*map(readable, head)],

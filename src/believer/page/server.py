@@ -1,7 +1,7 @@
-"""The server of live pages: it answers GET and HEAD requests for the studies that it was given.
+"""The server of live pages, which answers GET and HEAD requests for given studies.
 
-A request is refused unless its Host is one that this server is known by, so that a page of another site cannot reach
-it under a name of its own; and unless it brings the token, where there is one. Nothing of a request becomes a path.
+A request is refused unless its Host is a name of this server, so that a page of another site cannot reach it under its
+own name. If there is a token, a request without it is refused, too. No part of a request is used as a path.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from believer.page.live import Live
 from believer.page.watched import Version, Watched
 
 _READING = 1.0
-"""Seconds that a list spends on reading studies that have changed; the rest is read when it is asked for again."""
+"""The seconds that a list spends on reading changed studies; the others are read at the next request."""
 
 _SMALL = 4096
 
@@ -41,9 +41,9 @@ class Shelf:
     Parameters
     ----------
     is_folder : whether they are listed.
-    studies : those that are there now, by key.
-    title : of the list.
-    next_q : points of the next batch; 0 for none, None for as many as the last batch had.
+    studies : the present studies, by key.
+    title : the title of the list.
+    next_q : the number of points of the next batch; 0 for none, None for as many as the last batch had.
     """
 
     def __init__(
@@ -79,13 +79,13 @@ class Shelf:
 
 
 class Server(ThreadingHTTPServer):
-    """Listens at an address; made by :func:`believer.page.watch`.
+    """A server that listens at an address; made by :func:`believer.page.watch`.
 
     Parameters
     ----------
-    address : host and port.
-    shelf : what it shows.
-    token : that a request must bring; None for none.
+    address : the host and the port.
+    shelf : the studies that it shows.
+    token : the token that a request must have; None for none.
     """
 
     daemon_threads = True
@@ -108,7 +108,7 @@ class Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def server_close(self) -> None:
-        """Listen no more, and end connections that are waiting for a further request."""
+        """Stop listening, and end connections that wait for a further request."""
         super().server_close()
         for request in list(self._open):
             with suppress(OSError):
@@ -130,7 +130,7 @@ class Server(ThreadingHTTPServer):
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is reached from this machine alone."""
+    """Whether an address can be reached only from this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -146,7 +146,7 @@ class Handler(BaseHTTPRequestHandler):
     timeout = 30.0
 
     def parse_request(self) -> bool:
-        """Whether the request is one to answer; those that are not are refused here."""
+        """Whether the request may be answered; other requests are refused here."""
         if not super().parse_request():
             return False
         if self.command not in ("GET", "HEAD"):
@@ -202,7 +202,8 @@ class Handler(BaseHTTPRequestHandler):
                 self._send(body, "application/json", tag=tag)
 
     def _is_let_in(self) -> bool:
-        """Whether the request has the token; one that has it in its address is sent on, with a cookie in its place."""
+        """Whether the request has the token; a request with the token in its address is redirected, with a cookie in
+        its place."""
         token = self.server.token
         if token is None:
             return True
@@ -233,7 +234,7 @@ class Handler(BaseHTTPRequestHandler):
         cached: bool = False,
         policy: str | None = None,
     ) -> None:
-        """Answer with ``body``, or with 304 where the page has it already."""
+        """Answer with ``body``, or with 304 if the page has it already."""
         if tag is not None and self.headers.get("If-None-Match") == tag:
             self._head(HTTPStatus.NOT_MODIFIED, {"ETag": tag, "Cache-Control": "no-store"}, 0)
             return
@@ -269,7 +270,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Refuse an invalid request, with one sentence."""
-        self.request_version = self.protocol_version  # a request that says no version gets an answer with a status too
+        self.request_version = self.protocol_version  # a request without a version gets an answer with a status, too
         self._refused(HTTPStatus(code), "That is no request for a page.")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (what it is called there)

@@ -1,4 +1,4 @@
-"""Parts of figures as plotly draws them: axes, points, bands. Colors are by name, and the page knows their values."""
+"""Parts of figures for plotly: axes, points, bands. Colors are given by names, whose values the page defines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def figure(id_: str, title: str, caption: str, panels: Sequence[Json]) -> Json:
 
 
 def panel(name: str, data: Sequence[Json], layout: Json, height: int = 300) -> Json:
-    """A panel of a figure; ``name`` tells those who do not see it what it shows."""
+    """A panel of a figure; ``name`` is a description, for screen readers."""
     return {"label": name, "data": [*data], "layout": layout, "height": height}
 
 
@@ -53,7 +53,7 @@ def parameter_axis(axis: Axis) -> Json:
 
 
 def _log_ticks(low: float, high: float) -> Json:
-    """Ticks of an axis from 10**low to 10**high: powers of ten, and where there are few, their 2 and 5 times."""
+    """The ticks of an axis from 10**low to 10**high: powers of ten, and their 2 and 5 times if there are few."""
     powers = range(math.floor(low), math.ceil(high) + 1)
     step = max(1, -(-len(powers) // 8))
     steps = (0.0,) if high - low > 2.5 else (0.0, math.log10(2.0), math.log10(5.0))
@@ -78,8 +78,8 @@ def points(
     size: float = 7.0,
     **marker: Any,
 ) -> Json:
-    """Trials as points, at arrays or columns of the table; hovering shows them. ``marker`` has more of plotly's
-    settings of markers."""
+    """Trials as points, which hovering describes; ``x`` and ``y`` are arrays or columns of the table, and ``marker``
+    has further settings of plotly's markers."""
     return {
         "type": "scatter",
         "mode": "markers",
@@ -92,7 +92,8 @@ def points(
 
 
 def line(x: Numbers, y: Numbers, color: str, *, name: str = "", dash: str = "solid", **more: Any) -> Json:
-    """A line, which NaN breaks; ``dash`` is plotly's name of its pattern, and ``more`` are more of its settings."""
+    """A line, which NaN interrupts; ``dash`` is plotly's name of the pattern, and ``more`` are further settings of
+    plotly."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -112,7 +113,7 @@ def band(x: Array, low: Array, high: Array) -> list[Json]:
 
 
 def bars(x: Array, mean: Array, low: Array, high: Array) -> Json:
-    """Means with their intervals, (k,) each, where there is nothing between two positions."""
+    """Means with their intervals, (k,) each, for a discrete parameter."""
     return {
         **line(x, mean, "@blue"),
         "mode": "markers",
@@ -122,7 +123,7 @@ def bars(x: Array, mean: Array, low: Array, high: Array) -> Json:
 
 
 def interval(mean: Array, low: Array, high: Array, color: str = "@blue", **more: Any) -> Json:
-    """The bars from ``low`` to ``high``, (k,) each, around means; ``more`` are more of plotly's settings of them."""
+    """The bars from ``low`` to ``high``, (k,) each, around means; ``more`` are further settings of plotly."""
     around = {"array": numbers(high - mean), "arrayminus": numbers(mean - low)}
     return {"type": "data", "symmetric": False, "color": color, **around, **more}
 

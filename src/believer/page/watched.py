@@ -1,7 +1,7 @@
 """The studies that a server may show: one study, or the journals of a folder.
 
-A request names a study by a key. Keys are looked up among the studies that are listed here; no path is ever made from
-a request. A link that leads out of the folder is not listed.
+A request names a study by a key. Keys are looked up among the listed studies; no path is ever made from a request. A
+link that leads out of the folder is not listed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from believer.study.journal import START
 ENDING = ".jsonl"
 
 Version = tuple[object, ...]
-"""Two that are equal: nothing has happened in between."""
+"""A version of a study: if two versions are equal, nothing has happened in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Watched:
     ----------
     name : the name of the study.
     version : a value that changes with every event; raises OSError if the study is gone.
-    read : the study as it is now.
+    read : a function that returns the study as it is now.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Watched:
 
 
 def journal(path: str, name: str) -> Watched:
-    """The study of a journal: read without its lock, never written."""
+    """The study of a journal, which is read without its lock and never written."""
 
     def version() -> Version:
         found = os.stat(path)
@@ -63,23 +63,23 @@ def running(optimizer: Optimizer) -> Watched:
 
 
 def studies_at(path: PathLike) -> tuple[bool, Callable[[], dict[str, Watched]]]:
-    """Whether ``path`` is a folder, and the studies there now, by key: its journals, ``*.jsonl``, and those of its own
-    folders."""
+    """Whether ``path`` is a folder, and the studies there now, by key: the journals of a folder are ``*.jsonl`` in it
+    and in its subfolders."""
     given = as_path(path, "what is watched")
     if os.path.isdir(given):
         return True, lambda: {one.key: one for one in _in_folder(os.path.realpath(given))}
     try:
         target = followed(given)
     except OSError as error:
-        raise InvalidInput(f"what is watched must be a journal or a folder; {given}: {error.strerror}.") from error
+        raise InvalidInput(f"watch needs a journal or a folder; got {given}: {error.strerror}.") from error
     if not os.path.exists(target):
-        raise InvalidInput(f"what is watched must be a journal or a folder; there is no {given}.")
+        raise InvalidInput(f"watch needs a journal or a folder; there is no {given}.")
     only = journal(target, os.path.basename(given))
     return False, lambda: {only.key: only}
 
 
 def _in_folder(root: str) -> list[Watched]:
-    """The journals of a folder and of its own folders, by name; links that lead out of it are left out."""
+    """The journals of a folder and of its subfolders, by name; links that lead out of the folder are left out."""
     found = []
     for folder in (root, *_folders(root)):
         for name in _names(folder):
@@ -97,7 +97,7 @@ def _folders(root: str) -> list[str]:
 def _names(folder: str) -> list[str]:
     try:
         return sorted(os.listdir(folder))
-    except OSError:  # it is gone, or not ours to read
+    except OSError:  # it is gone, or may not be read
         return []
 
 
@@ -110,5 +110,5 @@ def _is_journal(path: str) -> bool:
     try:
         with open(path, "rb") as file:
             return file.read(len(START)) == START
-    except OSError:  # it is gone, or not ours to read
+    except OSError:  # it is gone, or may not be read
         return False

@@ -28,11 +28,11 @@ _MIN_TOKEN = 16
 
 
 class Watch:
-    """A page that is being served: made by :func:`watch`. Printed, it says where.
+    """A page that is being served, made by :func:`watch`. It prints its address.
 
     Parameters
     ----------
-    server : that serves it.
+    server : the server.
     """
 
     def __init__(self, server: Server) -> None:
@@ -49,7 +49,7 @@ class Watch:
 
     @property
     def url(self) -> str:
-        """The address of the page, with its token where it has one."""
+        """The address of the page, with its token if it has one."""
         host = self._server.host
         if host in ("", "0.0.0.0", "::"):
             host = socket.gethostname()
@@ -89,18 +89,18 @@ def watch(
     token: bool | str | None = None,
     next_q: int | None = None,
 ) -> Watch:
-    """Serve the page of a study, which follows it as results come in; of a folder, a list of its studies.
+    """Serve the page of a study, which is updated as results come in; for a folder, a list of its studies.
 
     Nothing is written and no lock is taken: the study may run in another process.
 
     Parameters
     ----------
     study : an ``Optimizer``, a ``Result``, a study that was read from a journal, the path of a journal, or a folder;
-        or what another tool keeps, as a ``Watched``, or as a function that returns several by key.
+        for the studies of another tool, a ``Watched``, or a function that returns several of them by key.
     host, port, token, next_q : as for :meth:`believer.Study.watch`.
     """
     if not isinstance(host, str) or not host:
-        raise InvalidInput(f"host must be an address to listen at; got {shown(host)}.")
+        raise InvalidInput(f"host must be an address to listen on; got {shown(host)}.")
     if port is not None:
         whole(port, "port", 0, 65535)
     if next_q is not None:
@@ -120,7 +120,9 @@ def _shelf(study: Any, next_q: int | None) -> Shelf:
     if isinstance(path, Study):
         where = getattr(path, "_where", None)
         if where is None:
-            raise InvalidInput("a study that is only read is watched in its journal; this one has none.")
+            raise InvalidInput(
+                "watch needs an optimizer or a study with a journal; this study was only read and has none."
+            )
         path = str(where)
     is_folder, studies = studies_at(path)
     name = os.path.basename(os.path.abspath(path)).removesuffix(".jsonl") or "studies"
@@ -142,7 +144,7 @@ def _secret(token: bool | str | None, host: str) -> str | None:
 
 
 def _listening(host: str, port: int | None, shelf: Shelf, token: str | None) -> Server:
-    """A server at ``port``, or at the first free one from the usual one on."""
+    """A server at ``port``, or at the first free port from the default one on."""
     for tried in range(PORT, PORT + _TRIED) if port is None else [port]:
         try:
             return Server((host, tried), shelf, token)

@@ -1,11 +1,12 @@
-"""Figures of a study. Each takes the study alone: an ``Optimizer``, a ``Result``, what ``read_study`` returned, a path.
+"""Figures of a study. Each needs only the study: an ``Optimizer``, a ``Result``, a study from ``read_study``, or a
+path.
 
 >>> import believer as bv
 >>> ax = bv.plot.convergence("study.jsonl")             # doctest: +SKIP
 >>> ax.figure.savefig("convergence.png")                # doctest: +SKIP
 
 They need matplotlib (``pip install "believer[plots]"``), draw on ``ax`` or on a new pyplot figure, and return the axes:
-one, or an array of them. What they show is in :mod:`believer.plot.data`, without matplotlib.
+one, or an array of them. The data of all figures are in :mod:`believer.plot.data`, without matplotlib.
 """
 
 from believer.plot import data

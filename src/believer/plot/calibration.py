@@ -1,4 +1,4 @@
-"""The figure of how well the model is calibrated."""
+"""The figure of the model's calibration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from believer.space.units import amount
 
 
 def calibration(study: StudyLike, *, outcome: str | None = None, ax: Any = None) -> Any:
-    """Leave-one-out predictions against results, and the share of results within the intervals of each level.
+    """Plot leave-one-out predictions against results, and the share of results within the intervals of each level.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def convergence(
     regret: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
-    """Every result and the best so far against the number of evaluations; batches are shaded.
+    """Plot every result and the best so far against the number of evaluations; batches are shaded.
 
     For several objectives, the figure shows the hypervolume of the results so far. Results that break a limit are
     hollow, partial ones half filled, and failed evaluations are crosses at the bottom.
@@ -43,7 +43,7 @@ def convergence(
     outcome : the name of the outcome; None for the objective, or for the hypervolume if there are several objectives.
     target : a value to reach, drawn as a line.
     optimum : the best possible value, drawn as a line.
-    regret : draw the distance of the best so far from the optimum, on a log axis.
+    regret : whether to draw the distance of the best so far from the optimum, on a log axis.
     ax : the axes to draw on; None for a new figure.
     """
     found = data.convergence(study, outcome=outcome, target=target, optimum=optimum)

@@ -1,4 +1,4 @@
-"""Figures of what the model expects along parameters: on average, in slices, and as maps with the batches on them."""
+"""Figures of the posterior mean along parameters: averages, slices, and maps with the batches on them."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _share_heights(curves: list[Any]) -> None:
 
 
 def draw_curve(axes: Any, found: data.Curve) -> None:
-    """Draw the expected value with its interval, and the results."""
+    """Draw the posterior mean with its interval, and the results."""
     at = found.axis.at
     dress(axes, "x", found.axis)
     if found.axis.is_discrete:
@@ -162,7 +162,7 @@ def draw_curve(axes: Any, found: data.Curve) -> None:
 
 
 def _focus(axes: Any, found: data.Curve) -> None:
-    """The limits of the y axis: they show the whole curve, and leave out a few bad results if need be."""
+    """The limits of the y axis: they show the whole curve, and may leave out a few bad results."""
     model = np.concatenate([found.low, found.high, found.mean])
     model = model[np.isfinite(model)]
     if not len(model) or not len(found.values):
@@ -189,7 +189,7 @@ def _draw_surface(axes: Any, found: data.Surface) -> None:
 
 
 def draw_map(axes: Any, found: data.Surface) -> None:
-    """Draw the expected value as shades: better is darker, and regions that are not allowed are blank."""
+    """Draw the posterior mean as shades: better is darker, and regions that are not allowed are blank."""
     dress(axes, "x", found.x)
     dress(axes, "y", found.y)
     image = np.ma.masked_invalid(found.mean)
@@ -206,7 +206,7 @@ def draw_map(axes: Any, found: data.Surface) -> None:
 def batches(
     study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """The points of each batch, over the model's mean in the slice through the best result.
+    """Plot the points of each batch on a map of the model's mean in the slice through the best result.
 
     Points of a batch are joined in the order in which they were chosen. In a space of one parameter they lie on the
     model's curve.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def diversity(study: StudyLike, *, ax: Axes | None = None) -> Axes:
-    """The least distance within each batch, compared with random points, and the distance from earlier trials.
+    """Plot the least distance within each batch, compared with random points, and the distance from earlier trials.
 
     Batches of the design are drawn as squares. Distances are given as shares of the diagonal of the space.
 

@@ -32,7 +32,7 @@ def feasibility(
     through: Mapping[str, Any] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """The probability that all limits are kept, in a slice through the best result, with the trials.
+    """Plot the probability that all limits are kept, in a slice through the best result, with the trials.
 
     If failures are learned, it includes the probability that an evaluation succeeds.
 

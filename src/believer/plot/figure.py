@@ -28,7 +28,7 @@ BLACK, ORANGE, BLUE, GREEN, RED = "#000000", "#E69F00", "#0072B2", "#009E73", "#
 GRAY, SHADE = "#767676", "#EFEFEF"
 _CROWDED = 60
 _CHOICES, _NARROW_CHOICES = 20, 8
-"""Ticks along an axis; of more choices, every second or third has one."""
+"""The largest number of ticks along an axis; with more choices, only every second or third has one."""
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -49,7 +49,7 @@ def entitle(figure: Figure, name: str, title: str) -> None:
 
 
 def legend_below(figure: Figure) -> None:
-    """Draw a legend for all panels below them, each label once, in as few rows as fit the page."""
+    """Draw one legend below all panels, with each label once, in as few rows as fit the page."""
     named = {label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     size = 9 if figure.get_figwidth() >= 9.0 else 8
     layout: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": size, "columnspacing": 1.5}
@@ -65,7 +65,7 @@ def legend_below(figure: Figure) -> None:
 
 
 def plain_ticks(axis: Axis) -> None:
-    """Numbers such as 0.02 rather than powers, where a log axis spans less than three decades."""
+    """Use numbers such as 0.02 instead of powers if a log axis spans less than three decades."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
@@ -78,7 +78,8 @@ def plain_ticks(axis: Axis) -> None:
 def panels(ax: Any, rows: int, columns: int, size: tuple[float, float], **options: Any) -> Any:
     """The axes to draw on, (rows, columns): the given ones, or those of a new pyplot figure of a size in inches.
 
-    ``ax`` is what the caller passed: an Axes, an array of axes, or None. ``options`` are for ``Figure.subplots``.
+    ``ax`` is the argument of the caller: an Axes, an array of axes, or None. ``options`` are options of
+    ``Figure.subplots``.
     """
     try:
         from matplotlib import pyplot
@@ -107,7 +108,7 @@ def finished(axes: Any, ax: Any) -> Axes:
 
 
 def finished_grid(grid: Any, ax: Any) -> Any:
-    """The same of a grid of axes, which is a single one where it has no more."""
+    """The same for a grid of axes; if the grid has only one axes, that one is returned."""
     if ax is None:
         legend_below(grid[0, 0].figure)
     for one in grid.ravel() if ax is not None else ():
@@ -117,8 +118,8 @@ def finished_grid(grid: Any, ax: Any) -> Any:
 
 
 def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: bool = False) -> None:
-    """Set the label, scale, ticks and limits of one axis; markers at the bounds are drawn in full. A narrow one has few
-    ticks."""
+    """Set the label, scale, ticks and limits of one axis; markers at the bounds are drawn in full. A ``narrow`` axis
+    has room for few ticks only."""
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     axis = axes.xaxis if which == "x" else axes.yaxis
@@ -144,7 +145,8 @@ def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: boo
 
 
 def literal(text: str, most: int = 24) -> str:
-    """A user's text, escaped so that matplotlib reads no mathematics in it, and shortened in the middle if long."""
+    """A user's text, escaped so that matplotlib reads no mathematics in it, and shortened in the middle if it is
+    long."""
     if len(text) > most:
         head = most // 2
         text = f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"
@@ -157,7 +159,7 @@ def short(text: str, most: int = 18) -> str:
 
 
 def _label(parameter: Parameter, narrow: bool) -> str:
-    """The name with its units; on two lines where there is little room."""
+    """The name with its units, on two lines if there is little room."""
     if not narrow:
         return literal(parameter.label)
     return literal(parameter.name, 13) + (f"\n({literal(parameter.units, 11)})" if parameter.units else "")

@@ -15,7 +15,7 @@ _COLUMNS = 3
 
 
 def front(study: StudyLike, *, objectives: Sequence[str] | None = None, ax: Any = None) -> Any:
-    """The results of two objectives, the Pareto front, and the models' predictions there.
+    """Plot the results of two objectives, the Pareto front, and the models' predictions there.
 
     If results are noisy, the front and its hypervolume are those of the posterior means. Bars are 95 %
     intervals. With more than two objectives there is a panel for each pair of them.

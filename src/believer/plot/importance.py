@@ -22,13 +22,13 @@ def importance(
     repeats: int = 50,
     ax: Axes | None = None,
 ) -> Axes:
-    """The importance of each parameter for an outcome, as bars with 95 % intervals.
+    """Plot the importance of each parameter for an outcome, as bars with 95 % intervals.
 
     Parameters
     ----------
     study : an optimizer, a result, a study that was read, or a path.
     outcome : the name of the outcome; None for the first objective.
-    method : "lengthscales" or "permutation"; None for lengthscales where the model has them.
+    method : "lengthscales" or "permutation"; None for lengthscales if the model has them.
     repeats : the number of shuffles, for permutation.
     ax : the axes to draw on; None for a new figure.
     """

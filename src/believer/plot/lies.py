@@ -23,7 +23,7 @@ def lies(
     outcome: str | None = None,
     ax: Any = None,
 ) -> Any:
-    """The posterior and the acquisition function before a batch and after each lie about its points.
+    """Plot the posterior and the acquisition function before a batch and after each lie about its points.
 
     The upper row shows the model, the lower row the acquisition function; each column is one lie. With more parameters
     than are shown, it is a slice through the first point of the batch, and points farther from the slice are fainter.
@@ -103,7 +103,7 @@ def _draw_maps(grid: Any, found: data.Lies) -> None:
     x, y = found.axes
     means = np.concatenate([step.mean.ravel() for step in found.steps])
     ends = np.nanquantile(means, (0.25, 1.0) if found.maximize else (0.0, 0.75))
-    if not ends[1] - ends[0] > 1e-9 * np.abs(ends).max():  # all the same but for rounding
+    if not ends[1] - ends[0] > 1e-9 * np.abs(ends).max():  # all the same up to rounding
         ends = ends[0] + np.array([-0.5, 0.5]) * (float(np.abs(ends).max()) or 1.0)
     worths = np.concatenate([step.worth[np.isfinite(step.worth)] for step in found.steps])
     top = (float(worths.min()), float(worths.max())) if len(worths) else (0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Figures of where trials lie: parameters pair by pair, and as lines across all of them."""
+"""Figures of the trials' points: pairs of parameters, and lines across all parameters."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 6
-"""Parameters that a matrix of pairs shows unless it is told which."""
+"""The default number of parameters in a matrix of pairs."""
 
 MAX_LINES = 12
-"""Parameters that parallel coordinates show unless others are named."""
+"""The default number of parameters in parallel coordinates."""
 
 
 def evaluations(
     study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None, ax: Any = None
 ) -> Any:
-    """A histogram of each parameter and a scatter plot of each pair; later batches have lighter colors.
+    """Plot a histogram of each parameter and a scatter plot of each pair; later batches have lighter colors.
 
     The best result is a star, failed trials are crosses, trials without a result are hollow.
 
@@ -93,7 +93,7 @@ def draw_trials(
 ) -> None:
     """Draw trials at (n,) positions: the marker shows the status, the color the batch, a star the best result.
 
-    ``best`` is the row of the star, None without one, and ``star`` what that is, in words.
+    ``best`` is the row of the star, None for none, and ``star`` is the meaning of the star, in words.
     """
     state, last = np.array(status), max(int(batch.max()), 1)
     colors = batch_colors()(np.asarray(batch) / last)
@@ -137,7 +137,7 @@ def parallel_coordinates(
     outcome: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Every result as a line across all parameters, its color by its value; the best one is thick.
+    """Plot every result as a line across all parameters, colored by its value; the best one is thick.
 
     Failed trials are dotted lines.
 
@@ -158,7 +158,7 @@ def parallel_coordinates(
     p, known = len(found.axes), np.isfinite(found.values)
     axes = panel(ax, (min(max(6.0, 1.1 * p + 1.5), 12.0), 4.0))
     norm, cmap = Normalize(*_ends(found.values[known], found.maximize)), _value_colors(found.maximize)
-    # A point of one parameter is a line of no length: drawn as a short one.
+    # With a single parameter, the line of a point has no length, and is drawn as a short one.
     places = np.arange(p) if p > 1 else np.array([-0.1, 0.1])
     share = np.column_stack([_share(axis, column) for axis, column in zip(found.axes, found.at.T, strict=True)])
     lines = np.stack([np.tile(places, (len(share), 1)), share if p > 1 else np.tile(share, 2)], axis=2)
@@ -210,7 +210,7 @@ def _draw_scales(axes: Any, parameters: tuple[data.Axis, ...]) -> None:
 
 
 def _ends(values: Array, maximize: bool) -> tuple[float, float]:
-    """The range of the color scale: the worst tenth shares one color, so that it does not take all the contrast."""
+    """The range of the color scale; the worst tenth shares one color, so that it does not use all the contrast."""
     low, high = np.quantile(values, (0.1, 1.0) if maximize else (0.0, 0.9))
     return float(low), float(high) if high > low else float(low) + 1.0
 

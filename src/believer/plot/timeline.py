@@ -1,4 +1,4 @@
-"""The figure of when trials were pending."""
+"""The figure of the times at which trials were pending."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MIN_WIDTH, _ROOM = 0.004, 0.03
 
 
 def timeline(study: StudyLike, *, ax: Axes | None = None) -> Axes:
-    """When each trial was handed out and when its result came in, one row for each parallel slot.
+    """Plot when each trial was handed out and when its result arrived, with one row for each parallel slot.
 
     Each batch has its own color. Failed trials are hatched, pending ones are not filled. A journal without times is
     shown by the number of its events.

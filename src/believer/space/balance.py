@@ -1,7 +1,7 @@
-"""Sums that hold in the user's units to the last digit: what rounding leaves over is given to one part of each.
+"""Sums that hold in the user's units to the last digit: one part of each sum absorbs the rounding.
 
-Encoding and decoding rounds each number for itself, so that three parts may add up to 0.9999999999999999. Numbers are
-written here with as many decimals as matter, and one of each equation takes what is left, in exact arithmetic.
+Encoding and decoding rounds each number separately, so that three parts may add up to 0.9999999999999999. Here numbers
+are rounded to the decimals that matter, and one number of each equation takes the remainder, in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ from typing import Any, TypeAlias
 from believer.space.rules import Linear, MaxParts, Rule
 
 _DIGITS = 13
-"""Decimals of a number in [0, 1] that are kept."""
+"""The number of decimals of a number in [0, 1] that are kept."""
 
 _NEARLY = 1e-6
-"""A point that fails a rule by more of its terms, or of their ranges, was never meant to keep it."""
+"""If a point violates a rule by more than this share of its terms, or of their ranges, it was not meant to keep the
+rule."""
 
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 """Sums and products of decimals are exact in it."""
 
 Pivots: TypeAlias = tuple[str | None, ...]
-"""The part of each equation that takes what is left; None where no part can."""
+"""The part of each equation that takes the remainder; None if no part can."""
 
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """What is the same for all points whose equations are to hold exactly, in decimals.
+    """The data shared by all points in which the equations are made to hold exactly, in decimals.
 
     Attributes
     ----------
-    equations : the rules that matter, and for each what a failure is measured by, where all terms are 0.
-    names : the parameters in rules.
-    free : of those that may change their least and greatest values, and their decimals.
-    optional : parts of which no more than so many may be present.
-    shown : whether the numbers are for display alone.
+    equations : the equations, and for each the scale of its violation if all terms are 0.
+    names : the names of the parameters in rules.
+    free : for each parameter that may change, its least and greatest values and its number of decimals.
+    optional : the names of parts of which only a limited number may be present.
+    shown : whether the numbers are for display only.
     """
 
     equations: tuple[tuple[Linear, float], ...]
@@ -55,10 +56,10 @@ class Balance:
         held: Collection[str] = (),
         decimals: int | None = None,
     ) -> Balance:
-        """What the equations among ``rules`` need.
+        """The data for the equations among ``rules``.
 
-        The values of parameters that are ``held`` do not change. Numbers that are only shown have so many ``decimals``;
-        None for as many as matter for each parameter.
+        The values of parameters that are ``held`` do not change. ``decimals`` is the number of decimals of numbers for
+        display; None for as many as matter for each parameter.
         """
         equations = [rule for rule in rules if isinstance(rule, Linear) and rule.is_equation]
         names = tuple(dict.fromkeys(name for rule in rules for name in rule.names)) if equations else ()
@@ -68,13 +69,13 @@ class Balance:
             if p.count is None and name not in held:
                 own = _DIGITS - math.ceil(math.log10(p.high - p.low)) if decimals is None else decimals
                 free[name] = (p.low, p.high, own)
-        # Where all terms are 0 but for rounding, only their ranges say what is small.
+        # If all terms are 0 up to rounding, only their ranges say what is small.
         ranges = [max(abs(c * (parameters[n].high - parameters[n].low)) for n, c in rule.terms) for rule in equations]
         optional = frozenset(name for rule in rules if isinstance(rule, MaxParts) for name in rule.names)
         return Balance(tuple(zip(equations, ranges, strict=True)), names, free, optional, decimals is not None)
 
     def balanced(self, params: dict[str, Any]) -> dict[str, Any]:
-        """``params`` with equations that hold but for rounding made to hold exactly."""
+        """``params``, in which the equations that hold up to rounding are made to hold exactly."""
         kept = self.equations if self.free else ()
         equations = tuple([rule for rule, least in kept if _is_nearly_kept(rule, least, params)])
         if not equations:
@@ -82,7 +83,7 @@ class Balance:
         rounded = {**params}
         for name, (low, high, decimals) in self.free.items():
             rounded[name] = _shortened(params[name], low, high, decimals)
-        # A part that takes what rounding leaves would be present.
+        # An absent part that took a remainder would be present.
         free = [name for name in self.free if rounded[name] or name not in self.optional]
         rooms = {name: min(rounded[name] - self.free[name][0], self.free[name][1] - rounded[name]) for name in free}
         found, fits = self._filled(equations, rounded, rooms, False)
@@ -91,9 +92,9 @@ class Balance:
     def _filled(
         self, equations: tuple[Linear, ...], rounded: dict[str, Any], rooms: Mapping[str, float], weighed: bool
     ) -> tuple[dict[str, Any], bool]:
-        """``rounded`` where the part with the most room takes what is left, ``weighed`` by how much it counts.
+        """``rounded``, in which the part with the most room takes the remainder of each equation.
 
-        The flag says whether all of it had room.
+        With ``weighed``, the room of a part is multiplied by its coefficient. The flag says whether all remainders fit.
         """
         pivots: Pivots = ()
         for place in range(len(equations)):
@@ -101,7 +102,7 @@ class Balance:
             choices = {name: room for name, room in rooms.items() if name not in pivots and terms.get(name)}
             if weighed:
                 choices = {name: room * abs(float(terms[name])) for name, room in choices.items()}
-            elif self.shown:  # what is left over has no more decimals than the others have
+            elif self.shown:  # then a remainder has no more decimals than the other numbers
                 choices = {name: room for name, room in choices.items() if _is_whole(terms, name)} or choices
             pivots = (*pivots, max(choices, key=choices.__getitem__, default=None))
         found, fits = {**rounded}, True
@@ -115,12 +116,12 @@ class Balance:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """An equation, solved for a pivot that has been taken out of the others if there is one.
+    """An equation in exact arithmetic. If it is solved for a pivot, the pivot is eliminated from the other equations.
 
     Attributes
     ----------
-    terms, total : coefficients by name, and what the sum must be.
-    whole : the other names with whole numbers, and what they are taken from, all ``scale`` times as large.
+    terms, total : the coefficients by name, and the required sum.
+    whole : the other names with whole coefficients; their terms and ``from_`` add up to ``scale`` times the pivot.
     """
 
     terms: Mapping[str, Fraction]
@@ -130,7 +131,7 @@ class _Row:
     scale: int = 1
 
     def left(self, exact: Mapping[str, Decimal]) -> float:
-        """What the pivot has to be for the ``exact`` values of the others."""
+        """The value of the pivot for the ``exact`` values of the others."""
         left = self.from_
         for name, c in self.whole:
             left = _EXACT.fma(c, exact[name], left)
@@ -160,7 +161,7 @@ def _rows(equations: tuple[Linear, ...], pivots: Pivots) -> tuple[_Row, ...]:
 
 
 def _solved(terms: Mapping[str, Fraction], total: Fraction, pivot: str | None) -> _Row:
-    """A row with the whole numbers that say what its pivot has to be."""
+    """A row with the whole coefficients that determine its pivot."""
     others = {name: c for name, c in terms.items() if name != pivot and c}
     scale = math.lcm(total.denominator, *(c.denominator for c in others.values()))
     whole = tuple([(name, Decimal(int(-c * scale))) for name, c in others.items()])
@@ -168,7 +169,7 @@ def _solved(terms: Mapping[str, Fraction], total: Fraction, pivot: str | None) -
 
 
 def _is_whole(terms: Mapping[str, Fraction], pivot: str) -> bool:
-    """Whether all coefficients are multiples of that of the pivot."""
+    """Whether all coefficients are multiples of the pivot's coefficient."""
     return all((c / terms[pivot]).denominator == 1 for c in terms.values())
 
 
@@ -180,13 +181,13 @@ def _is_nearly_kept(rule: Linear, least: float, params: Mapping[str, Any]) -> bo
 
 
 def _written(value: float | None) -> Fraction:
-    """A number as it is written in decimals: 0.1 is a tenth."""
+    """The exact value of a number as it is written in decimals: 0.1 is a tenth."""
     assert value is not None
     return Fraction(Decimal(repr(float(value))))
 
 
 def _shortened(value: float, low: float, high: float, decimals: int) -> float:
-    """``value`` with so many decimals; a bound stays as it is."""
+    """``value`` rounded to ``decimals``; a bound is unchanged."""
     if value in (low, high):
         return value
     short = round(value, decimals) if decimals < 300 else value

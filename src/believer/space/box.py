@@ -1,4 +1,4 @@
-"""A box whose columns are either continuous or belong to a *block*, and on which a function may forbid points.
+"""A box whose columns are either continuous or belong to a *block*; a function may forbid some of its points.
 
 A block is a group of columns that takes one of a few rows of values: an integer's grid, a categorical's one-hot rows.
 """
@@ -21,20 +21,21 @@ FINE = 100
 """A grid of so many values is as good as continuous."""
 
 MAX_TRIED = 24
-"""Values of a scale, at most, that are all tried."""
+"""The largest number of values of a scale that are all tried."""
 
 MAX_PAIRED = 12
-"""Scales, at most, of which two move at once: their pairs are 264."""
+"""The largest number of scales for which pairs are moved at once; there are 264 such pairs."""
 
 _MANY_PAIRS = 1_000_000
-"""Points of a finite box are compared in linear time where there are so many pairs."""
+"""From this number of pairs on, points of a finite box are compared in linear time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """Columns ``start:stop`` take one of the rows of ``values`` (k, stop - start).
 
-    ``ordered``: neighboring rows are neighbors on a scale (integers, steps); otherwise every row is as near as any.
+    ``ordered``: whether neighboring rows are neighbors on a scale (integers, steps); otherwise all rows are equally
+    near.
     """
 
     start: int
@@ -42,14 +43,14 @@ class Block:
     values: Array
     ordered: bool
     _halves: Array = field(init=False, repr=False)
-    """|v|²/2 of each row of values, where they are not ordered."""
+    """|v|²/2 of each row v of the values, if they are not ordered."""
 
     def __post_init__(self) -> None:
         values = self.values[:0] if self.ordered else self.values
         object.__setattr__(self, "_halves", 0.5 * np.square(values).sum(axis=1))
 
     def nearest(self, X: Array) -> IntArray:
-        """Row of ``values`` nearest to each row of ``X[:, start:stop]``, as indices (m,)."""
+        """The row of ``values`` nearest to each row of ``X[:, start:stop]``, as indices (m,)."""
         part = X[:, self.start : self.stop]
         if self.ordered:
             return nearest_in(self.values[:, 0], part[:, 0])
@@ -60,7 +61,8 @@ class Block:
     def alternatives(self, X: Array) -> Array:
         """Points (s, a, d): each row of ``X`` (s, d) with a values of the block, its own among them.
 
-        All values; of a long scale those 1, 2, 4, ... away both ways, which reach every one in a few moves.
+        These are all values, or on a long scale the values at distances 1, 2, 4, ... both ways, so that every value can
+        be reached in a few moves.
         """
         k, values = len(self.values), self.values
         if k > MAX_TRIED and self.ordered:
@@ -79,15 +81,15 @@ class Box:
     ----------
     lower, upper : the box, (d,) each.
     blocks : columns that take one of a few values.
-    feasible : ``(m, d) -> (m,) bool``, which points are allowed; None allows all.
-    rounding : rounds points (m, d) to values too many for a block; None if there are no such columns.
-    tolerance : coordinates that differ by no more, for all columns or for each (d,), are the same.
+    feasible : ``(m, d) -> (m,) bool`` says which points are allowed; None allows all.
+    rounding : rounds points (m, d) in columns with too many values for a block; None if there are none.
+    tolerance : coordinates that differ by no more than this are the same; one number, or one for each column (d,).
 
     Attributes
     ----------
     dim : number of columns d.
-    size : how many points the box holds, feasible or not; None when a column is continuous.
-    continuous : which columns (d,) have width and no block.
+    size : the number of points of the box, feasible or not; None if a column is continuous.
+    continuous : a mask (d,) of the columns that have width and no block.
     decisions : None for each continuous column, then the number of values of each block.
     """
 
@@ -126,7 +128,7 @@ class Box:
 
     @property
     def metric(self) -> BoolArray:
-        """Continuous columns (d,), and those of grids of very many values."""
+        """The continuous columns (d,), and those of grids with very many values."""
         free = self.continuous.copy()
         for block in self.blocks:
             free[block.start : block.stop] |= block.ordered and len(block.values) >= FINE
@@ -134,7 +136,7 @@ class Box:
 
     @property
     def freedom(self) -> int:
-        """The number of columns with width that are no categories'."""
+        """The number of columns with width that do not belong to categories."""
         free = self.upper > self.lower
         for block in self.blocks:
             free[block.start : block.stop] &= block.ordered
@@ -151,7 +153,7 @@ class Box:
         return self.rounding is not None
 
     def points(self) -> Array:
-        """Every point of a finite box, feasible ones only, as (n, d); listed once."""
+        """Every feasible point of a finite box, (n, d); computed once."""
         if self._points is None:
             points = self.lower[None, :].copy()
             for block in self.blocks:
@@ -165,8 +167,8 @@ class Box:
     def spread(self, U: Array) -> Array:
         """Points of the box from uniform numbers ``U`` (m, d) in [0, 1).
 
-        A block reads its first column as a position among its values, so that space-filling ``U`` uses every value
-        equally often.
+        The first column of a block is read as a position among its values, so that a space-filling ``U`` uses every
+        value equally often.
         """
         out = self.lower + U * (self.upper - self.lower)
         for block in self.blocks:
@@ -176,7 +178,8 @@ class Box:
         return out if self.rounding is None else self.rounding(out)
 
     def sample(self, m: int, rng: np.random.Generator) -> Array:
-        """``m`` feasible Sobol points from ``rng``; fewer, with uniform ones among them, where few are feasible."""
+        """``m`` feasible Sobol points from ``rng``. If few points are feasible, there may be fewer, and some are
+        uniform draws."""
         unread = [column for block in self.blocks for column in range(block.start + 1, block.stop)]  # by spread
         U = sobol(m, self.dim - len(unread), rng)
         if unread:
@@ -188,10 +191,10 @@ class Box:
         return enough_lawful(self, points, m, rng)
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
-        """``m`` neighbors of each row of ``X`` (k, d), as (k m, d), from ``rng``; without those that are not feasible.
+        """``m`` neighbors of each row of ``X`` (k, d), as (k m, d), from ``rng``; infeasible ones are left out.
 
-        A neighbor moves a random share of the columns by a normal step of one of the ``widths`` and redraws a block
-        with the chance that a column has to move.
+        In a neighbor, a random share of the columns moves by a normal step of one of the ``widths``; a block is redrawn
+        with the probability with which a column moves.
         """
         start = np.repeat(self.project(X) if self.blocks else X, m, axis=0)
         share = np.array((1.0, 0.5, min(1.0, 2.0 / self.dim)))[rng.integers(3, size=(len(start), 1))]
@@ -209,8 +212,8 @@ class Box:
     def project(self, X: Array, inside: Array | None = None) -> Array:
         """``X`` (m, d) moved into the box and onto the nearest value of each block.
 
-        With ``inside`` (m, d), feasible points: where that is not feasible, the last feasible point of a bisection of
-        the way to there.
+        ``inside`` (m, d) are feasible points: if a projection is not feasible, the result is the last feasible point of
+        a bisection between the two.
         """
         out = np.minimum(np.maximum(X, self.lower), self.upper)
         for block in self.blocks:
@@ -221,7 +224,8 @@ class Box:
         return last_lawful(self, inside, out)
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
-        """The continuous columns, ``relaxed`` those of ordered blocks too; (1, d), the same for all rows of ``X``."""
+        """The continuous columns, with ``relaxed`` also those of ordered blocks; (1, d), the same for all rows of
+        ``X``."""
         if not relaxed or not self._scales:
             return self._free
         moves = self._free.copy()
@@ -240,7 +244,8 @@ class Box:
                 yield block.alternatives(X)
 
     def neighbors(self, x: Array) -> Array:
-        """Feasible points (m, d), one value from ``x`` (d,) away on a scale, or, of few scales, on two at once."""
+        """Feasible points (m, d) that differ from ``x`` (d,) by one value on a scale, or on two scales if there are
+        few."""
         steps = _steps(len(self._scales))
         points = np.repeat(x[None, :], len(steps), axis=0)
         for block, step in zip(self._scales, steps.T, strict=True):
@@ -249,7 +254,7 @@ class Box:
         return points[self.holds(points)]
 
     def holds(self, X: Array) -> BoolArray:
-        """A mask of the feasible ones of the points ``X`` (m, d) of the box."""
+        """A mask of the feasible points among ``X`` (m, d), which are in the box."""
         return np.ones(len(X), dtype=bool) if self.feasible is None else self.feasible(X)
 
     def among(self, X: Array, others: Array) -> BoolArray:
@@ -260,14 +265,13 @@ class Box:
 
     def _listed_among(self, X: Array, others: Array) -> BoolArray:
         """``among`` in a finite box, in linear time."""
-        # A column without a block is held at one value, which points that were found elsewhere need not have to the
-        # bit.
+        # A column without a block has one value, which points from elsewhere may have only up to rounding.
         listed = np.zeros(self.dim, dtype=bool)
         for block in self.blocks:
             listed[block.start : block.stop] = True
         tolerance = np.broadcast_to(self.tolerance, self.dim)[~listed]
         here = others[(np.abs(others[:, ~listed] - self.lower[~listed]) <= tolerance).all(axis=1)]
-        # The others lie on one grid, so equal points are equal after rounding, and a set finds them.
+        # The other columns lie on a grid, so equal points are equal after rounding, and a set finds them.
         taken = {row.tobytes() for row in np.round(here[:, listed], 9) + 0.0}
         return np.array([row.tobytes() in taken for row in np.round(X[:, listed], 9) + 0.0], dtype=bool)
 

@@ -1,4 +1,4 @@
-"""A column of a table that is shown with each point, and that no model looks at."""
+"""A column of a table that is shown with each point and that no model uses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from believer.space.scale import plain
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A value that comes with a row of a table, such as its id: no encoded column stands for it."""
+    """A value that belongs to a row of a table, such as its id, and that has no encoded column."""
 
     width: ClassVar[int] = 0
     count: ClassVar[int] = 1

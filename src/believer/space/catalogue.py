@@ -1,4 +1,4 @@
-"""A table of points, of which some are to be chosen: nothing lies between its rows.
+"""A table of points to choose from; there are no points between its rows.
 
 ======  ======================================================
 symbol  meaning
@@ -20,10 +20,10 @@ import numpy.typing as npt
 from believer.arrays import Array, BoolArray, IntArray, frozen
 
 _AT_ONCE = 1 << 21
-"""Distances that are worked out at once: 16 MB."""
+"""The number of distances that are computed at once: 16 MB."""
 
 _NEARBY = 32
-"""Rows that a step from a row may go to."""
+"""The number of rows to which a step from a row may lead."""
 
 _MIXED = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 """Constants of SplitMix64, which spreads every bit over all."""
@@ -38,7 +38,7 @@ class Catalogue:
     Parameters
     ----------
     rows : the points (n, d), all different.
-    keys : of the rows, (n,), as :func:`keys_of` gives them.
+    keys : the keys of the rows, (n,), from :func:`keys_of`.
 
     Attributes
     ----------
@@ -51,8 +51,8 @@ class Catalogue:
     _order: IntArray = field(init=False, repr=False)
     """The rows by their keys."""
     _along: list[IntArray] = field(init=False, repr=False, default_factory=list)
-    """The rows along the direction in which they differ most, once that is known."""
-    ruled: ClassVar[bool] = False  # all that is allowed is in the table
+    """The rows in the order of the direction in which they differ most; empty until it is computed."""
+    ruled: ClassVar[bool] = False  # every allowed point is in the table
     rounded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class Catalogue:
 
     @property
     def metric(self) -> BoolArray:
-        """No column: points cannot move along any."""
+        """No column, because points cannot move along any."""
         return np.zeros(self.dim, dtype=bool)
 
     def points(self) -> Array:
@@ -86,7 +86,8 @@ class Catalogue:
         return self.rows
 
     def spread(self, U: Array) -> Array:
-        """Rows (m, d) from uniform numbers ``U`` (m, d): the first is a place along the direction of most variance."""
+        """Rows (m, d) from uniform numbers ``U`` (m, d); the first number is a position along the direction of largest
+        variance."""
         if not self._along:
             some = self.rows[:: max(1, len(self.rows) // 10_000)]
             direction = np.linalg.svd(some - some.mean(axis=0), full_matrices=False)[2][0]
@@ -100,8 +101,8 @@ class Catalogue:
         return self.rows[rng.choice(len(self.rows), min(m, len(self.rows)), replace=False)]
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
-        """``m`` rows that are near to each of ``X`` (k, d), drawn by ``rng`` among four times as many; fewer of a short
-        table."""
+        """``m`` rows near each row of ``X`` (k, d), drawn by ``rng`` among four times as many; fewer if the table is
+        short."""
         found = [rng.permutation(self._nearest(x, 4 * m))[:m] for x in X]
         return self.rows[np.concatenate(found)] if found else self.rows[:0]
 
@@ -131,7 +132,7 @@ class Catalogue:
 
     def among(self, X: Array, others: Array) -> BoolArray:
         """A mask of the points of ``X`` (m, d) that are the same row as one of ``others`` (k, d)."""
-        taken = np.zeros(len(self.rows) + 1, dtype=bool)  # the last is for what is no row
+        taken = np.zeros(len(self.rows) + 1, dtype=bool)  # the last entry is for points that are not rows
         taken[self.places(others)] = True
         taken[-1] = False
         return taken[: len(self.rows)] if X is self.rows else taken[self.places(X)]
@@ -147,7 +148,8 @@ class Catalogue:
         return np.where((self.rows[rows] == X).all(axis=1), rows, -1)
 
     def nearest(self, X: Array) -> IntArray:
-        """The row that is nearest to each of ``X`` (m, d), from 0.  O(m n d) where they are not rows themselves."""
+        """The number, from 0, of the row nearest to each of ``X`` (m, d). O(m n d) for points that are not rows
+        themselves."""
         found = self.places(X)
         missing = np.flatnonzero(found < 0)
         if len(missing):
@@ -167,7 +169,7 @@ class Catalogue:
 
 
 def keys_of(X: Array) -> Keys:
-    """A number for each row of ``X`` (n, d) that another row does not have, but for one pair in 10¹⁹.  O(n d)."""
+    """A number for each row of ``X`` (n, d) that differs between rows, except for one pair in 10¹⁹. O(n d)."""
     first, second, third = _MIXED
     key = np.zeros(len(X), dtype=np.uint64)
     for column in X.T:
@@ -183,7 +185,8 @@ def keys_of(X: Array) -> Keys:
 
 
 def distinct(X: Array) -> tuple[IntArray, Keys, IntArray]:
-    """The rows of ``X`` (n, d) that are no copy of an earlier one; their keys; and for each row the first like it."""
+    """The rows of ``X`` (n, d) that are not copies of an earlier one, their keys, and for each row the first row that
+    is equal to it."""
     keys = keys_of(X)
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     earlier = first[inverse]

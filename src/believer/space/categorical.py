@@ -1,4 +1,5 @@
-"""A choice, as one-hot columns: one for each of its values. Its descriptors, where it has any, come before them."""
+"""A choice, encoded as one-hot columns, one for each of its values. Columns for its descriptors, if it has any, come
+before them."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ class Categorical:
     described_by: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _index: dict[tuple[type, Category], int] = field(init=False, repr=False, hash=False)
     _rows: Block | None = field(init=False, repr=False, compare=False)
-    """Encoded rows (k, p + k) of all choices; None without descriptors."""
+    """The encoded rows (k, p + k) of all choices; None without descriptors."""
     ordered: ClassVar[bool] = False
     rounded: ClassVar[bool] = False
     slack: ClassVar[float] = 1e-9  # zero and one are exact
@@ -102,7 +103,8 @@ class Categorical:
 
     @property
     def scales(self) -> tuple[int, ...]:
-        """The lengthscale, from 0 on, of each column: one for each descriptor, and one for all of the identity."""
+        """The number, from 0, of each column's lengthscale: one for each descriptor, and one for all columns of the
+        identity."""
         p = len(self.described_by)
         return (*range(p), *[p] * len(self.choices))
 
@@ -112,7 +114,7 @@ class Categorical:
         return len(self.choices)
 
     def descriptor_shares(self, lengthscales: Array) -> dict[str, float] | None:
-        """How much each descriptor, and the identity, counts under ``lengthscales`` (p + k,); None if there are none.
+        """The shares of each descriptor and of the identity under ``lengthscales`` (p + k,); None without descriptors.
 
         See :func:`~believer.space.described.counted`.
         """
@@ -138,7 +140,7 @@ class Categorical:
         """The choices whose encoded rows are nearest to ``U`` (n, p + k)."""
         if self._rows is None:
             places = U.argmax(axis=1)
-        else:  # within the box of the rows, as a region has it
+        else:  # a region has points within the box of the rows
             places = self._rows.nearest(np.minimum(U, self._rows.values.max(axis=0)))
         return [self.choices[i] for i in places]
 
@@ -147,12 +149,13 @@ class Categorical:
         return np.eye(len(self.choices)) if self._rows is None else self._rows.values
 
     def to_config(self) -> dict[str, Any]:
-        """The choices, and descriptors where there are any."""
+        """The choices, and descriptors if there are any."""
         kept = {name: list(values) for name, values in self.descriptors}
         return {"choices": list(self.choices), **({"descriptors": kept} if kept else {})}
 
     def place(self, value: Any, name: str) -> int:
-        """The place of ``value`` among the choices, from 0; InvalidInput, with the ``name``, where it has none."""
+        """The position of ``value`` among the choices, from 0; InvalidInput, with the ``name``, if it is not one of
+        them."""
         try:
             return self._index[type(value), value]
         except (KeyError, TypeError):
@@ -165,7 +168,7 @@ class Categorical:
 
 
 def _checked(given: Any) -> tuple[tuple[Category, ...], dict[tuple[type, Category], int]]:
-    """Choices as plain Python values, and the place of each."""
+    """The choices as plain Python values, and the position of each."""
     if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or len(given) == 0:
         raise InvalidInput(f"choices must be a list or tuple of at least one value; got {shown(given)}.")
     if len(given) > MAX_COLUMNS:

@@ -1,8 +1,8 @@
-"""Uniform points where linear rules hold: by steps along chords, the lines through a point as far as the rules let go.
+"""Uniform points under linear rules, by steps along chords: lines through a point, up to where the rules end them.
 
-A point that is drawn uniformly from a chord through a uniform point is uniform itself ([Smith1984], hit-and-run). So
-points that are known once carry over to as many as are wanted: from one of them, a turn along the directions of a
-basis, each time to the place on the chord that a uniform number says.
+A point that is drawn uniformly from a chord through a uniform point is uniform itself ([Smith1984], hit-and-run). So a
+set of known uniform points gives any number of others: start at one of them and go along each direction of a basis,
+each time to the position on the chord given by a uniform number.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from believer.numerics import backend
 from believer.space.geometry import Geometry
 
 _KNOWN, _TURNS = 256, 4
-"""Points that are known once, and the turns through all directions by which they come from the center."""
+"""The number of known points, and the number of rounds through all directions by which they are made from the
+center."""
 
 _FLAT = 1e-12
 
 
 def along(given: Geometry, X: Array, V: Array, u: Array) -> Array:
-    """Points (m, j) at the shares ``u`` (m,), from 0 to 1, of the chords through lawful ``X`` (m, j) along ``V``, (m,
-    j) or (j,) for all."""
+    """Points (m, j) at the shares ``u`` (m,) of the chords through ``X`` (m, j) along ``V``, (m, j) or (j,) for all.
+
+    The points ``X`` keep the rules. A share is 0 at one end of the chord and 1 at the other.
+    """
     at, way, low, high = X, V, given.lower, given.upper
     if not given.equations.all():
         A = given.A[~given.equations].T
@@ -49,8 +52,8 @@ def known_points(given: Geometry, basis: Array) -> Array:
 
 
 def spread(given: Geometry, basis: Array, known: Array, U: Array) -> Array:
-    """Uniform points (m, j) from uniform numbers ``U`` (m, f + 1): one of the ``known``, and a place on each of f
-    chords."""
+    """Uniform points (m, j) from uniform numbers ``U`` (m, f + 1), which select one of the ``known`` points and a
+    position on each of f chords."""
     X = known[np.minimum((U[:, 0] * len(known)).astype(np.intp), len(known) - 1)]
     native, loose = backend.native, ~given.equations
     if native is not None:

@@ -1,4 +1,4 @@
-"""The columns of a table as they come: of a CSV file, a data frame, rows or columns; and which of them are numbers."""
+"""The columns of a table that is a CSV file, a data frame, rows or columns; and which of them are numbers."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _EXACT = 2.0**53
 
 
 class Texts(list[str]):
-    """The cells of a column of a file, which may be meant as numbers.
+    """The cells of a column of a file; the texts may stand for numbers.
 
     Attributes
     ----------
-    comma : whether the decimal mark may be a comma, as it is where semicolons are between cells.
+    comma : whether the decimal mark may be a comma, as in files with semicolons between cells.
     """
 
     comma = False
 
 
 def read_columns(source: Any) -> dict[str, Cells]:
-    """The columns by name, as they are, of a CSV file, a data frame, a list of dicts, or a dict of columns."""
+    """The columns of a CSV file, a data frame, a list of dicts, or a dict of columns, by name and unchanged."""
     if isinstance(source, str | os.PathLike):
         return _from_csv(os.fspath(source))
     if isinstance(source, Mapping):
@@ -89,7 +89,7 @@ def _from_csv(path: str) -> dict[str, Cells]:
 
 
 def numbers_of(cells: Cells) -> Array | IntArray | None:
-    """A column as an array of numbers, NaN where there is none; None where it has something else."""
+    """A column as an array of numbers, with NaN for empty cells; None if it has anything else."""
     if isinstance(cells, np.ndarray):
         return cells
     if isinstance(cells, Texts):
@@ -111,7 +111,7 @@ def numbers_of(cells: Cells) -> Array | IntArray | None:
 
 
 def is_number(cell: Any) -> bool:
-    """Whether a plain cell is a number, or a text that may be meant as one."""
+    """Whether a plain cell is a number, or a text that may stand for one."""
     if isinstance(cell, str):
         try:
             float(cell.replace(",", "."))

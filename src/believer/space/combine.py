@@ -15,13 +15,13 @@ from believer.space.region import Region
 class Copies:
     """The region of ``q`` points of another region, written one after the other in a row (q·d,).
 
-    Every answer is the region's own, for rows of d columns.
+    All results are those of the region, for rows of d columns.
 
     Parameters
     ----------
-    region : of one point.
-    q : how many points.
-    moving : the point, from 0 on, whose decisions ``steps`` goes through; None for all of them.
+    region : the region of one point.
+    q : the number of points.
+    moving : the number, from 0, of the point whose decisions ``steps`` changes; None for all of them.
     """
 
     region: Region
@@ -35,7 +35,7 @@ class Copies:
 
     @property
     def size(self) -> int | None:
-        """How many rows there are; None for infinitely many."""
+        """The number of rows; None for infinitely many."""
         size = self.region.size
         return None if size is None else size**self.q
 
@@ -61,11 +61,11 @@ class Copies:
 
     @property
     def rounded(self) -> bool:
-        """Whether points have to be rounded."""
+        """Whether points must be rounded."""
         return self.region.rounded
 
     def points(self) -> Array:
-        """Every row of lawful points (n^q, q·d)."""
+        """Every row of allowed points, (n^q, q·d)."""
         points = self.region.points()
         rows = np.indices((len(points),) * self.q).reshape(self.q, -1).T
         return points[rows].reshape(len(rows), self.dim)
@@ -75,12 +75,13 @@ class Copies:
         return self._joined(self.region.spread(self._apart(U)))
 
     def sample(self, m: int, rng: np.random.Generator) -> Array:
-        """``m`` rows of lawful points from ``rng``, each point space-filling; fewer where a rule is hard to satisfy."""
+        """``m`` rows of allowed points from ``rng``, each point space-filling; fewer if a rule is hard to satisfy."""
         points = rng.permutation(self.region.sample(m * self.q, rng), axis=0)
         return self._joined(points[: len(points) // self.q * self.q])
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
-        """``m`` rows near each row of ``X`` (k, q·d), from ``rng``: every point is a lawful neighbor of its own."""
+        """``m`` rows near each row of ``X`` (k, q·d), from ``rng``, in which every point is replaced by an allowed
+        neighbor."""
         found = []
         for point in self._apart(X):
             close = self.region.near(point[None, :], m, widths, rng)
@@ -89,7 +90,7 @@ class Copies:
         return points.transpose(0, 2, 1, 3).reshape(len(X) * m, self.dim)
 
     def project(self, X: Array, inside: Array | None = None) -> Array:
-        """``X`` (m, q·d) with every point projected for itself."""
+        """``X`` (m, q·d) with every point projected separately."""
         return self._joined(self.region.project(self._apart(X), None if inside is None else self._apart(inside)))
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
@@ -107,7 +108,7 @@ class Copies:
         d = self.region.dim
         for i in range(self.q) if self.moving is None else (self.moving,):
             place = slice(i * d, (i + 1) * d)
-            for tried in self.region.steps(X[:, place]):  # a view: what X becomes meanwhile is seen
+            for tried in self.region.steps(X[:, place]):  # a view, so that changes of X in the meantime are used
                 points = np.repeat(X[:, None, :], tried.shape[1], axis=1)
                 points[:, :, place] = tried
                 yield points
@@ -123,12 +124,13 @@ class Copies:
         return np.vstack(found)
 
     def holds(self, X: Array) -> BoolArray:
-        """The rows of ``X`` (m, q·d) all of whose points are lawful."""
+        """A mask of the rows of ``X`` (m, q·d) all of whose points are allowed."""
         allowed: BoolArray = np.logical_and.reduce(self.region.holds(self._apart(X)).reshape(len(X), self.q), axis=1)
         return allowed
 
     def among(self, X: Array, others: Array) -> BoolArray:
-        """The rows of ``X`` (m, q·d) that have the same points, in the same order, as some row of ``others``."""
+        """A mask of the rows of ``X`` (m, q·d) that have the same points, in the same order, as some row of
+        ``others``."""
         found, d = np.zeros(len(X), dtype=bool), self.region.dim
         for other in others:
             same = [self.region.among(X[:, i : i + d], other[None, i : i + d]) for i in range(0, self.dim, d)]

@@ -1,13 +1,13 @@
-"""Parameters that have a value only where others have certain values: a region in which they count only there.
+"""Parameters that have a value only if others have certain values: a region in which they count only then.
 
 ======  ==============================================================================
 symbol  meaning
 ======  ==============================================================================
-0.5     what every column of an inactive parameter is at, so that it is never compared
+0.5     the value of every column of an inactive parameter, so that it has no effect
 ======  ==============================================================================
 
-A parameter is inactive where one of its parents is, or has another value than it needs. Two points that differ in an
-inactive parameter only are one point; which branch a point is in, the columns of the parents say.
+A parameter is inactive if one of its parents is inactive or has another value than the condition needs. Two points that
+differ only in inactive parameters are the same point; the columns of the parents determine the branch of a point.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from believer.space.listing import MAX_LISTED
 from believer.space.region import Region
 
 REST = 0.5
-"""Where the columns of inactive parameters are."""
+"""The value of the columns of inactive parameters."""
 
 _LOOKED_AT = 512
-"""Points among which that with the most active columns is looked for."""
+"""The number of points among which the one with the most active columns is sought."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,8 +40,8 @@ class Dependent:
     Attributes
     ----------
     start, stop : its columns.
-    needs : the block of each parent, and which of its values allow this parameter, (k,).
-    values : the rows that its columns may have where it is active, (k, stop - start); None for too many.
+    needs : the block of each parent, and a mask (k,) of its values that allow this parameter.
+    values : the rows that its columns may have if it is active, (k, stop - start); None for too many.
     """
 
     start: int
@@ -50,7 +50,8 @@ class Dependent:
     values: Array | None
 
     def active(self, X: Array, above: BoolArray) -> BoolArray:
-        """A mask of the rows of ``X`` (m, d) in which it is active; ``above`` (m, d) has those of its parents."""
+        """A mask of the rows of ``X`` (m, d) in which it is active; ``above`` (m, d) is the mask of its parents'
+        columns."""
         found = np.ones(len(X), dtype=bool)
         for parent, allowed in self.needs:
             found &= above[:, parent.start] & allowed[parent.nearest(X)]
@@ -59,14 +60,14 @@ class Dependent:
 
 @dataclass(frozen=True, eq=False)
 class Conditional:
-    """A :class:`~believer.space.region.Region`: the points of another one, with what is inactive at rest.
+    """A :class:`~believer.space.region.Region`: the points of another one, in which inactive columns are 0.5.
 
     Parameters
     ----------
     inner : any region, in which all parameters count.
     dependents : the conditional parameters, each after its parents.
-    core : the inner region with the columns of conditional parameters at rest, and without a rule by function; its
-        points are listed, and the values of conditional parameters after them. None if there is no such region.
+    core : the inner region with the columns of conditional parameters at 0.5, and without a constraint function; points
+        are listed by its points and then by the values of conditional parameters. None if there is no such region.
     """
 
     inner: Region
@@ -86,12 +87,12 @@ class Conditional:
         return found
 
     def rest(self, X: Array) -> Array:
-        """``X`` (m, d) with the columns of what is inactive at rest."""
+        """``X`` (m, d) with inactive columns at 0.5."""
         return np.where(self.active(X), X, REST)
 
     @cached_property
     def _listed(self) -> Array | None:
-        """Every point, whatever a function says of it; None where there are too many."""
+        """Every point, without regard to a constraint function; None if there are too many."""
         core = self.inner if self.core is None else self.core
         if core.size is None or core.size > MAX_LISTED:
             return None
@@ -114,7 +115,7 @@ class Conditional:
 
     @cached_property
     def size(self) -> int | None:
-        """How many points there are, None when a column is continuous; of more than 100,000 no fewer than there are."""
+        """The number of points, None if a column is continuous; if there are more than 100,000, an upper bound."""
         if self.inner.size is None:
             return None
         if self._listed is not None:
@@ -125,13 +126,13 @@ class Conditional:
 
     @cached_property
     def freedom(self) -> int:
-        """Degrees of freedom of the branch that has the most of them."""
+        """The degrees of freedom of the branch that has the most."""
         X = self.spread(latin_hypercube(_LOOKED_AT, self.dim, np.random.default_rng(0)))
         resting = (~self.active(X) & self.inner.free(X, relaxed=True)).sum(axis=1)
         return max(self.inner.freedom - int(resting.min()), 0)
 
     def points(self) -> Array:
-        """Every lawful point (n, d) of a finite region of no more than 100,000."""
+        """Every allowed point (n, d) of a finite region with at most 100,000 points."""
         assert self._listed is not None
         return self._listed[self.inner.holds(self._listed)]
 
@@ -140,20 +141,20 @@ class Conditional:
         return self.rest(self.inner.spread(U))
 
     def sample(self, m: int, rng: np.random.Generator) -> Array:
-        """``m`` space-filling lawful points (m, d) from ``rng``."""
+        """``m`` space-filling allowed points (m, d) from ``rng``."""
         return self.rest(self.inner.sample(m, rng))
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
-        """``m`` lawful neighbors of each row of ``X`` (k, d), as (k m, d).
+        """``m`` allowed neighbors of each row of ``X`` (k, d), as (k m, d).
 
-        What becomes active on the way has had any of its values, at random.
+        A parameter that becomes active gets a random value.
         """
         start = np.repeat(X, m, axis=0)
         drawn = self.inner.spread(rng.random(start.shape))
         return self.rest(self.inner.near(np.where(self.active(start), start, drawn), 1, widths, rng))
 
     def project(self, X: Array, inside: Array | None = None) -> Array:
-        """The points of the inner region nearest to ``X`` (m, d), with what is inactive there at rest."""
+        """The points of the inner region nearest to ``X`` (m, d), with inactive columns at 0.5."""
         return self.rest(self.inner.project(X, inside))
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
@@ -165,13 +166,13 @@ class Conditional:
         return self.inner.box()
 
     def steps(self, X: Array) -> Iterator[Array]:
-        """Those of the inner region (s, a, d); what becomes active is in the middle of its values."""
+        """Those of the inner region (s, a, d); a parameter that becomes active gets the middle of its values."""
         for found in self.inner.steps(X):
             was = np.repeat(self.active(X), found.shape[1], axis=0)
             yield self._moved(found.reshape(-1, self.dim), was).reshape(found.shape)
 
     def neighbors(self, x: Array) -> Array:
-        """Those of the inner region (m, d) that are other points than ``x`` (d,)."""
+        """Those of the inner region (m, d) that differ from ``x`` (d,)."""
         found = self._moved(self.inner.neighbors(x), self.active(x[None, :]))
         others: Array = found[(found != x).any(axis=1)]
         return others
@@ -185,7 +186,8 @@ class Conditional:
         return self.inner.among(X, others)
 
     def _moved(self, X: Array, was: BoolArray) -> Array:
-        """``X`` (m, d) at rest where inactive; on their values where what was inactive, not ``was``, is active."""
+        """``X`` (m, d) with inactive columns at 0.5, and with newly active parameters (not in ``was``) moved to their
+        values."""
         now = self.active(X)
         out, fresh = np.where(now, X, REST), (now & ~was).any(axis=1)
         if fresh.any():

@@ -1,7 +1,7 @@
-"""The conditions of all parameters of a space, together: which of them have a value at a point.
+"""The conditions of all parameters of a space, which determine the parameters that have a value at a point.
 
-What a parameter needs includes what its parents need, theirs, and so on: it has a value where each of these has one of
-the values that remain.
+The needs of a parameter include those of its parents, of their parents, and so on: it has a value if each of these
+parameters has one of the remaining values.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from believer.space.parameter import Parameter
 from believer.space.when import When, in_words, when_of
 
 Keys: TypeAlias = frozenset[tuple[type, Any]]
-"""Values with their types: 1, 1.0 and True are three values."""
+"""Values with their types, because 1, 1.0 and True are three values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """When which parameters of a space have a value.
+    """The conditions under which parameters of a space have a value.
 
     Attributes
     ----------
-    when : the condition of each conditional parameter, after those of its parents.
+    when : the condition of each conditional parameter; parents come first.
     needs : for each of them, all parameters that it depends on, with their values that allow it.
     """
 
@@ -36,14 +36,16 @@ class Conditions:
 
     @staticmethod
     def of(parameters: Mapping[str, Parameter]) -> Conditions:
-        """The conditions of ``parameters``; InvalidInput for what can never hold."""
+        """The conditions of ``parameters``; InvalidInput for a condition that can never hold."""
         given = {name: when_of(p) for name, p in parameters.items()}
         left = {name: _checked(name, when, parameters) for name, when in given.items() if when is not None}
         ordered: dict[str, When] = {}
         while left:
             ready = {name: one for name, one in left.items() if not one.keys() & left.keys()}
             if not ready:
-                raise InvalidInput(f"conditions must not go round in a circle; got one among {', '.join(left)}.")
+                raise InvalidInput(
+                    f"conditions must not depend on each other in a circle; got one among {', '.join(left)}."
+                )
             ordered |= ready
             left = {name: one for name, one in left.items() if name not in ready}
         needs: dict[str, dict[str, Keys]] = {}
@@ -52,7 +54,9 @@ class Conditions:
             for parent in one:
                 needs[name], clash = _both(needs[name], needs.get(parent, {}))
                 if clash:
-                    raise InvalidInput(f"{name!r} can never have a value: there is no point where {in_words(one)}.")
+                    raise InvalidInput(
+                        f"a condition must hold somewhere; that of {name!r}, {in_words(one)}, never does. Change it."
+                    )
         return Conditions(ordered, needs)
 
     def holds(self, name: str, params: Mapping[str, Any]) -> bool:
@@ -77,7 +81,8 @@ class Conditions:
         return found
 
     def is_met(self, name: str, earlier: Mapping[str, Parameter], fill: Mapping[str, Any]) -> bool:
-        """Whether a parameter may have a value where parents have values of ``earlier`` ones, or those of ``fill``."""
+        """Whether a parameter may have a value if its parents have values of the ``earlier`` parameters, or those in
+        ``fill``."""
         for parent, keys in self.needs.get(name, {}).items():
             if parent in earlier:
                 if not any(_is_value(earlier[parent], value, parent) for _, value in keys):
@@ -91,12 +96,12 @@ class Conditions:
         for name in names:
             if name in self.when:
                 raise InvalidInput(
-                    f"{what} needs parameters that always have a value; {name!r} has one only where "
+                    f"{what} needs parameters that always have a value; {name!r} has one only if "
                     f"{in_words(self.when[name])}."
                 )
 
     def under(self, values: Mapping[str, Sequence[Any]]) -> dict[str, Keys]:
-        """The values that parents are left with where each of some parameters must have one of its ``values``.
+        """The values that parents can still have if each of some parameters must have one of its ``values``.
 
         InvalidInput if they exclude each other.
         """
@@ -107,13 +112,13 @@ class Conditions:
                 said = ", ".join(f"{n}={' or '.join(map(repr, values[n]))}" for n in values if n in left or n == name)
                 which = next(n for n in (name, *values) if n in self.when and clash in self.needs[n])
                 raise InvalidInput(
-                    f"fixed parameters must have values together; got {said}, but {which!r} has one only where "
+                    f"fixed parameters must have values together; got {said}, but {which!r} has one only if "
                     f"{in_words(self.when[which])}."
                 )
         return left
 
     def is_possible(self, name: str, left: Mapping[str, Keys]) -> bool:
-        """Whether a parameter can have a value where parents are ``left`` with some values."""
+        """Whether a parameter can have a value if its parents have the ``left`` values only."""
         return not _both(self.needs.get(name, {}), left)[1]
 
 
@@ -144,7 +149,7 @@ def _checked(name: str, when: When, parameters: Mapping[str, Parameter]) -> When
 
 
 def _both(one: Mapping[str, Keys], other: Mapping[str, Keys]) -> tuple[dict[str, Keys], str]:
-    """The values allowed by both; and the name of a parameter that has none left, or ""."""
+    """The values allowed by both, and the name of a parameter that has none left, or ""."""
     found = {**other, **{name: keys & other.get(name, keys) for name, keys in one.items()}}
     return found, next((name for name, keys in found.items() if not keys), "")
 

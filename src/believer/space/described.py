@@ -18,22 +18,22 @@ from believer.space.parameter import MAX_COLUMNS
 from believer.space.scale import plain, real
 
 Descriptors: TypeAlias = tuple[tuple[str, tuple[float, ...]], ...]
-"""By name, a number for each choice."""
+"""The descriptors by name, with a number for each choice."""
 
 IDENTITY = "identity"
-"""What the one-hot columns are called beside descriptors."""
+"""The name of the one-hot columns beside descriptors."""
 
 _REACH = 0.5
-"""The largest encoded descriptor. Before there are results, identities are to tell more than descriptors do: with 1,
-those that mislead cost more (benchmarks/descriptors.py)."""
+"""The largest encoded descriptor. Before there are results, the identity should count more than descriptors: with 1,
+misleading descriptors cost more (benchmarks/descriptors.py)."""
 
 _SAME = 1e-12
-"""Scaled descriptors that differ by less are the same one."""
+"""Scaled descriptors that differ by less are the same."""
 
 
 def split(given: Mapping[Any, Any]) -> tuple[list[Any], dict[str, list[Any]]]:
-    """The choices of ``{"DMF": [36.7, 3.82], ...}``, and their descriptors by name; of one number, or with names of
-    their own."""
+    """The choices of ``{"DMF": [36.7, 3.82], ...}``, and their descriptors by name. Each choice has a list of numbers,
+    a dict of numbers by name, or one number."""
     choices, rows = list(given), [row if isinstance(row, Mapping) else _listed(row) for row in given.values()]
     if not rows:
         return choices, {}
@@ -48,8 +48,8 @@ def split(given: Mapping[Any, Any]) -> tuple[list[Any], dict[str, list[Any]]]:
 
 
 def of_frame(frame: Any, choices: Sequence[Any] | None = None) -> tuple[list[Any], dict[str, list[Any]]]:
-    """The choices that name the rows of a data frame, by its index, and its columns as descriptors; in the order of
-    ``choices`` where they are given and rows have names."""
+    """The choices in the index of a data frame, and its columns as descriptors. They are in the order of ``choices`` if
+    these are given and the rows have names."""
     rows = frame.index.tolist()
     if choices is not None and {*rows} != {*range(len(rows))}:
         missing = [choice for choice in choices if choice not in rows]
@@ -68,14 +68,15 @@ def is_frame(given: Any) -> bool:
 
 
 def _listed(row: Any) -> dict[str, Any]:
-    """The numbers of one choice by the names of descriptors without a name."""
+    """The numbers of one choice, by made-up names, for descriptors without names."""
     row = row.tolist() if isinstance(row, np.ndarray | np.generic) else row
     values = row if isinstance(row, list | tuple) else [row]
     return {f"descriptor {i}": value for i, value in enumerate(values, 1)}
 
 
 def checked(given: Any, choices: Sequence[Any]) -> Descriptors:
-    """Descriptors as they are kept; InvalidInput where a choice lacks a number, or they are too many."""
+    """Check descriptors and return them as plain data; InvalidInput if a choice lacks a number or there are too
+    many."""
     try:
         columns = {} if given is None else dict(given)
         table = {name: list(values) for name, values in columns.items() if not isinstance(values, str | Mapping)}
@@ -87,7 +88,7 @@ def checked(given: Any, choices: Sequence[Any]) -> Descriptors:
             f"got {shown(given)}."
         )
     if IDENTITY in table:
-        raise InvalidInput(f'a descriptor must not be called "{IDENTITY}", which is what is none. Rename it.')
+        raise InvalidInput(f'a descriptor must not be called "{IDENTITY}", the name of the one-hot columns. Rename it.')
     if len(table) + len(choices) > MAX_COLUMNS:
         raise InvalidInput(
             f"descriptors and choices must be {MAX_COLUMNS:,} at most; got {len(table) + len(choices):,}."
@@ -112,8 +113,7 @@ def checked(given: Any, choices: Sequence[Any]) -> Descriptors:
 def scaled(descriptors: Descriptors) -> tuple[tuple[str, ...], Array]:
     """The names (p,) of the descriptors that tell choices apart, and their encoded values, (k, p).
 
-    One that is the same for all choices says nothing, and neither does one that is another in other units: they are
-    left out.
+    A descriptor that is the same for all choices is left out, and so is one that equals another in other units.
     """
     names, columns = [], list[Array]()
     for name, values in descriptors:
@@ -129,19 +129,20 @@ def scaled(descriptors: Descriptors) -> tuple[tuple[str, ...], Array]:
 
 
 def counted(names: Sequence[str], table: Array, lengthscales: Array) -> dict[str, float]:
-    """How much of what lies between two choices each descriptor accounts for, and the identity: shares that add to 1.
+    """The shares of the distance between two choices that are due to each descriptor and to the identity; they add up
+    to 1.
 
-    Squared distances in lengthscales, in the mean over pairs of choices: Δ_j² / ℓ_j² of a descriptor, 2 / ℓ² of the
-    identity.
+    Distances are squared, in lengthscales, and averaged over pairs of choices: Δ_j² / ℓ_j² for a descriptor, 2 / ℓ² for
+    the identity.
 
     Parameters
     ----------
-    names : of the descriptors, p of them.
-    table : their values, scaled, (k, p).
-    lengthscales : of the encoded columns, (p + k,).
+    names : the names of the p descriptors.
+    table : their scaled values, (k, p).
+    lengthscales : the lengthscales of the encoded columns, (p + k,).
     """
     p = len(names)
-    # The mean of (a - b)² over pairs of different choices is twice the variance, with k - 1 for k.
+    # The mean of (a - b)² over pairs of different choices is twice the variance with divisor k - 1.
     apart = 2.0 * table.var(axis=0, ddof=1) / lengthscales[:p] ** 2
     parts = np.append(apart, 2.0 / float(lengthscales[p]) ** 2)
     parts /= parts.sum()

@@ -1,4 +1,4 @@
-"""One of a few given numbers, as one column: its position between the least and the greatest."""
+"""One of a few given numbers, encoded as one column: its position between the least and the greatest."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from believer.space.when import keep_when
 
 @dataclass(frozen=True, slots=True)
 class Discrete:
-    """One of the given numbers, which need not be evenly spaced: the sizes that can be bought, the doses on the shelf.
+    """One of the given numbers, which need not be evenly spaced, such as the sizes that can be bought.
 
-    Numbers that are near to each other are taken to do nearly the same.
+    The model assumes that close numbers have similar results.
 
     Parameters
     ----------
     values : a list or tuple of at least one number, in any order; all ints, or all floats.
-    log : compare them by magnitude: 1, 10, 100 are evenly spaced then.
-    backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
-    units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
+    log : whether to search on a logarithmic scale, on which 1, 10, 100 are evenly spaced.
+    backfill : the value that this parameter had in trials from before it was added; see ``Optimizer.open``.
+    units : shown with the values, such as "°C". Units are never converted, and do not affect equality.
     when : the values of other parameters under which this one has a value, such as ``{"kernel": "rbf"}``; a list
         allows several. Elsewhere points do not have it. None is everywhere.
     likely : a belief about where the optimum is, (center, width): it is within a width of the center with a probability
@@ -37,8 +37,8 @@ class Discrete:
 
     Attributes
     ----------
-    low, high : the least and the greatest.
-    step : None, as the values need not be evenly spaced.
+    low, high : the least and the greatest value.
+    step : None, because the values need not be evenly spaced.
     """
 
     values: Sequence[float]
@@ -57,7 +57,7 @@ class Discrete:
     rounded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Check the rules, keep a sorted tuple of plain Python numbers."""
+        """Check the values and keep a sorted tuple of plain Python numbers."""
         given = self.values
         if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray) or len(given) == 0:
             raise InvalidInput(f"values must be a list or tuple of at least one number; got {shown(given)}.")
@@ -93,7 +93,7 @@ class Discrete:
         return scale.slack(self)
 
     def check(self, value: Any, name: str) -> float:
-        """The value that ``value`` is, to 1e-9 of its size; InvalidInput, with the ``name``, where it is none."""
+        """The value that equals ``value`` to 1e-9 of its size; InvalidInput, with the ``name``, if there is none."""
         number = scale.real(value)
         if number is None:
             raise InvalidInput(f"a value must be a finite number; got {shown(value)} for {name!r}.")
@@ -109,7 +109,7 @@ class Discrete:
         return scale.positions(self, numbers, self.log)[:, None]
 
     def located(self, value: float) -> float:
-        """The position of a measured value; below 0 or above 1 outside of the bounds."""
+        """The position of a measured value; outside of the bounds it is below 0 or above 1."""
         return scale.located(self, value, self.log)
 
     def decode(self, U: Array) -> list[float]:
@@ -121,5 +121,5 @@ class Discrete:
         return scale.positions(self, np.array(self.values, dtype=np.float64), self.log)[:, None]
 
     def to_config(self) -> dict[str, Any]:
-        """The values, and whether by magnitude."""
+        """The values, and log."""
         return {"values": list(self.values), "log": self.log}

@@ -1,4 +1,5 @@
-"""Whether rules can hold together, where they do, and which of them cannot: by linear programs."""
+"""Whether rules can hold together, the set in which they do, and the rules that contradict each other, by linear
+programs."""
 
 from __future__ import annotations
 
@@ -18,10 +19,10 @@ from believer.space.rules import Linear, MaxParts, Rule
 
 _FLAT = 1e-7
 _SAME = 1e-8
-"""A set whose largest ball is smaller is flat; and ends of an interval that are nearer are one number."""
+"""A set whose largest ball has a smaller radius is flat; ends of an interval that are closer are one number."""
 
 _EXHAUSTIVE = 8
-"""Up to so many rules the smallest set of them that cannot hold together is looked for among all sets."""
+"""Up to this number of rules, the smallest set of rules that cannot hold together is sought among all sets."""
 
 
 def geometry_of(
@@ -32,10 +33,10 @@ def geometry_of(
     upper: Array,
     grids: Mapping[int, Array],
 ) -> Geometry | None:
-    """The set of points that keep ``rules``; None where there is none.
+    """The set of points that keep ``rules``; None if it is empty.
 
-    ``starts`` has the column of each parameter, ``lower`` and ``upper`` are those of all columns of the space, and
-    ``grids`` has the positions of values of columns that have grids.
+    ``starts`` has the column of each parameter, ``lower`` and ``upper`` are the bounds of all columns of the space, and
+    ``grids`` has the positions of the values of columns that have grids.
     """
     names = [*dict.fromkeys(name for rule in rules for name in rule.names)]
     place = {name: i for i, name in enumerate(names)}
@@ -49,7 +50,7 @@ def geometry_of(
     A = np.array([row for row, _, _ in rows]).reshape(len(rows), len(names))
     low, high = (np.array([row[i] for row in rows], dtype=np.float64) for i in (1, 2))
     floor, roof = lower[columns], upper[columns]
-    held = A[:, floor == roof] @ floor[floor == roof]  # what is held, or has one value, adds a number
+    held = A[:, floor == roof] @ floor[floor == roof]  # a column that is held, or has one value, adds a constant
     possible = np.maximum(A * floor, A * roof).sum(axis=1) + KEPT >= low
     possible &= np.minimum(A * floor, A * roof).sum(axis=1) - KEPT <= high
     if not possible.all():
@@ -73,7 +74,7 @@ def geometry_of(
 
 
 def _row(rule: Linear, parameters: Mapping[str, Parameter], place: Mapping[str, int]) -> tuple[Array, float, float]:
-    """A rule in the cube: coefficients (j,), and bounds of the sum."""
+    """A rule in the cube: its coefficients (j,), and the bounds of the sum."""
     a, shift = np.zeros(len(place)), 0.0
     for name, c in rule.terms:
         number: Any = parameters[name]
@@ -85,8 +86,8 @@ def _row(rule: Linear, parameters: Mapping[str, Parameter], place: Mapping[str, 
 
 
 def conflict(rules: Sequence[Rule], feasible: Callable[[Sequence[Rule]], bool]) -> tuple[Rule, ...]:
-    """The smallest set of ``rules`` that cannot hold together, of which ``feasible`` says whether some can; of many
-    rules one from which none can be left out."""
+    """The smallest set of ``rules`` that cannot hold together; for many rules, a set from which no rule can be left
+    out. ``feasible`` says whether some rules can hold together."""
     if len(rules) <= _EXHAUSTIVE:
         for size in range(1, len(rules)):
             for some in combinations(rules, size):
@@ -102,7 +103,8 @@ def conflict(rules: Sequence[Rule], feasible: Callable[[Sequence[Rule]], bool]) 
 
 
 def _centered(given: Geometry) -> Geometry | None:
-    """The same with its center, and its margins; None where nothing is in it. A flat set has equations for bounds."""
+    """The set with its center and its margins; None if it is empty. In a flat set, some bounds are replaced by
+    equations."""
     found = _largest_ball(given)
     if found is None:
         return None
@@ -128,12 +130,12 @@ def _centered(given: Geometry) -> Geometry | None:
 
 
 def _largest_ball(given: Geometry) -> tuple[Array, float] | None:
-    """Center and radius of the largest ball in the set, by a linear program; None where the set is empty."""
+    """The center and radius of the largest ball in the set, by a linear program; None if the set is empty."""
     from scipy.optimize import linprog
 
     j, equations, moves = len(given.lower), given.equations, given.moves
     basis = given.directions(moves)
-    # By how much a step of one changes a sum at most, and a column.
+    # The largest change of a sum, and of a column, by a unit step.
     slopes = np.sqrt(((given.A @ basis.T) ** 2).sum(axis=1))
     widths = np.sqrt((basis**2).sum(axis=0))
     eye = np.eye(j)[moves]
@@ -164,7 +166,7 @@ def _largest_ball(given: Geometry) -> tuple[Array, float] | None:
 
 
 def _flattened(given: Geometry) -> Geometry:
-    """The same with columns held that cannot move, and equations for sums that cannot change."""
+    """The set in which columns that cannot move are held, and sums that cannot change are equations."""
     lower, upper, low, high = (end.copy() for end in (given.lower, given.upper, given.low, given.high))
     for i in np.flatnonzero(given.moves & ~given.gridded):
         least, most = _range(given, np.eye(len(lower))[i])
@@ -178,7 +180,7 @@ def _flattened(given: Geometry) -> Geometry:
 
 
 def _range(given: Geometry, slope: Array) -> tuple[float, float]:
-    """Least and greatest value of a sum in the set."""
+    """The least and greatest value of a sum in the set."""
     from scipy.optimize import linprog
 
     equations = given.equations
@@ -199,5 +201,5 @@ def _range(given: Geometry, slope: Array) -> tuple[float, float]:
 
 
 def _snapped(value: float, *ends: float) -> float:
-    """``value``, or an end that it lies at."""
+    """``value``, or an end of the interval if it lies there up to rounding."""
     return next((end for end in ends if abs(end - value) < _SAME), value)

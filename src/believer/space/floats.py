@@ -1,4 +1,4 @@
-"""A real number, as one column: its position between low and high."""
+"""A real number, encoded as one column: its position between low and high."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _EPS = float(np.finfo(np.float64).eps)
 class Float:
     """A real number in [low, high].
 
-    A grid of more than ``MAX_GRID`` values is searched as if continuous, and rounded by ``Space.decode``. A range so
-    narrow that neighboring floats are more than 1e-6 of the range apart is a grid of these floats.
+    A grid of more than ``MAX_GRID`` values is searched as if it were continuous, and rounded by ``Space.decode``. If a
+    range is so narrow that neighboring floats are more than 1e-6 of it apart, it is a grid of these floats.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Float:
     ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the rules, keep plain Python numbers."""
+        """Check the settings and keep plain Python numbers."""
         for name in ("low", "high") if self.step is None else ("low", "high", "step"):
             scale.keep(self, name, scale.real(getattr(self, name)), _KIND)
         if not self.low < self.high:
@@ -81,7 +81,7 @@ class Float:
 
     @property
     def count(self) -> int | None:
-        """Number of values k of a grid, or of a range of few floats; None when continuous."""
+        """The number k of values of a grid, or of a range of few floats; None if continuous."""
         if self.step is None:
             k = scale.ordinal(self.high) - scale.ordinal(self.low) + 1 if self._coarse else None
             return None if k is None or k > _MAX_FLOATS else k
@@ -90,7 +90,7 @@ class Float:
 
     @property
     def rounded(self) -> bool:
-        """Whether there are too many values to list, but fewer than the cube can tell apart.
+        """Whether there are too many values to list, but fewer than can be distinguished in the cube.
 
         This is so for a long grid, and for a Float on a logarithmic scale that begins near the smallest positive
         number.
@@ -100,7 +100,7 @@ class Float:
 
     @property
     def slack(self) -> float:
-        """How far rounding may move the position of a value."""
+        """The largest error of a position by rounding."""
         return scale.slack(self)
 
     def check(self, value: Any, name: str) -> float:
@@ -108,7 +108,7 @@ class Float:
 
         A value that is at most 1e-9 (relative) outside the bounds or off the grid is moved onto them.
         """
-        if type(value) is float and self.step is None and self.low <= value <= self.high:  # nearly always
+        if type(value) is float and self.step is None and self.low <= value <= self.high:  # the usual case
             return value
         number = scale.real(value)
         if number is None:
@@ -129,7 +129,7 @@ class Float:
         return scale.encode(self, values, name, self._by_magnitude())
 
     def located(self, value: float) -> float:
-        """The position of a measured value; below 0 or above 1 outside of the bounds."""
+        """The position of a measured value; outside of the bounds it is below 0 or above 1."""
         return scale.located(self, value, self._by_magnitude())
 
     def decode(self, U: Array) -> list[float]:
@@ -141,11 +141,11 @@ class Float:
         return numbers
 
     def grid(self) -> Array:
-        """Positions (k, 1) of the values; the two ends of a long grid, 0 and 1 when continuous."""
+        """Positions (k, 1) of the values; only the two ends of a long grid, and 0 and 1 if continuous."""
         return scale.grid(self, self._by_magnitude())
 
     def _is_coarse(self) -> bool:
-        """Are neighboring floats somewhere further apart, in the cube, than two points that count as different?"""
+        """Whether some neighboring floats are farther apart, in the cube, than two points that count as different."""
         if self.step is not None:
             return False
         if self.log:
@@ -154,5 +154,6 @@ class Float:
         return math.ulp(max(abs(self.low), abs(self.high))) > SAME_POINT * (self.high - self.low)
 
     def _by_magnitude(self) -> bool:
-        """Is it spread by its logarithm? In a range of few floats that is no other, and would not find them again."""
+        """Whether positions are by the logarithm. In a range of few floats they are not, because the floats could not
+        be found again."""
         return self.log and (not self._coarse or math.log(self.high) - math.log(self.low) >= _EPS / SAME_POINT)

@@ -3,14 +3,15 @@
 =======  ==============================================================================
 symbol   meaning
 =======  ==============================================================================
-j        number of columns that are in some rule
+j        number of columns in rules
 r        number of rules that are sums
 A        their coefficients in the cube (r, j), the largest of each row 1
-group    columns of which no more than k may differ from 0
+group    columns of which at most k may differ from 0
 =======  ==============================================================================
 
-Encoding is affine for numbers on a plain scale, x = low + u (high - low), so that a rule in the user's units is one in
-the cube. Rules that are no equations are kept by a margin: rounding to short decimals must not break them.
+The encoding of numbers on a linear scale is affine, x = low + u (high - low), so that a linear rule in the user's units
+is also linear in the cube. Inequalities are kept with a margin, because rounding to short decimals must not violate
+them.
 """
 
 from __future__ import annotations
@@ -25,25 +26,25 @@ from believer.space.projection import RuleBlock
 
 MARGIN = 1e-10
 KEPT = 1e-9
-"""Rules that are no equations are kept with so much to spare, where continuous columns are in them; and a point keeps a
-rule that it fails by no more."""
+"""The margin of inequalities with continuous columns, and the largest violation at which a point still keeps a rule."""
 EXACT = 0.5 * MARGIN
-"""What a projected point may fail a rule by: equations are made exact in the user's units, the others have a margin."""
+"""The largest violation of a rule by a projected point: equations are later made exact in the user's units, and
+inequalities have a margin."""
 
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """Points u (j,) of a box with low ≤ A u ≤ high, on grids, with at most so many parts.
+    """The points u (j,) of a box with low ≤ A u ≤ high, on grids, and with a limited number of parts.
 
     Attributes
     ----------
-    columns : of the space, those that are in some rule (j,).
+    columns : the columns of the space that are in rules, (j,).
     lower, upper : the box, (j,) each.
-    values : of each column the positions of its grid, in order; None where it is continuous, or held.
-    A, low, high : the sums, (r, j) and (r,) each.
-    groups : pairs of columns, from 0 to j - 1, and how many of them may differ from 0.
-    center : of the largest ball that fits in where there were no grids and no groups, (j,).
-    known : a point (j,) that keeps everything, grids and groups too.
+    values : for each column the positions of its grid, in order; None if it is continuous or held.
+    A, low, high : the coefficients (r, j) and the bounds (r,) of the sums.
+    groups : pairs of columns, from 0 to j - 1, and the number of them that may differ from 0.
+    center : the center (j,) of the largest ball in the set, without regard to grids and groups.
+    known : a point (j,) that keeps all rules, including grids and groups.
     """
 
     columns: IntArray
@@ -74,14 +75,15 @@ class Geometry:
 
     @cached_property
     def slack(self) -> Array:
-        """How far (j,) a column may move that takes what rounding leaves of an equation; 0 for those that take none."""
+        """The distances (j,) by which columns may move to absorb the rounding of an equation; 0 for columns that do
+        not."""
         A = np.abs(np.where(self.equations[:, None] & ~self.gridded, self.A, 0.0))
         found: Array = np.where(A > 0.0, KEPT / np.where(A > 0.0, A, 1.0), 0.0).max(axis=0, initial=0.0)
         return found
 
     @cached_property
     def parts(self) -> tuple[RuleBlock, ...]:
-        """Sums that share columns with each other, by rows, and their columns; one after the other."""
+        """The connected parts: the rows of sums that share columns with each other, and their columns."""
         left, found = list(range(len(self.A))), []
         while left:
             rows = [left.pop(0)]
@@ -99,7 +101,7 @@ class Geometry:
         return not (self.groups or self.gridded.any())
 
     def directions(self, columns: BoolArray) -> Array:
-        """An orthonormal basis (f, j) of the ways that lead from lawful points to others, along ``columns`` (j,)."""
+        """An orthonormal basis (f, j) of the directions that keep all equations, along ``columns`` (j,)."""
         E = self.A[np.ix_(self.equations, columns)]
         basis = np.zeros((0, len(columns)))
         if columns.any():

@@ -1,4 +1,4 @@
-"""Guesses at the meaning of a rule by function."""
+"""Guesses at the meaning of a constraint function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole number, as one column: its position between low and high."""
+"""A whole number, encoded as one column: its position between low and high."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WIDEST = 2**40
 class Int:
     """One of the whole numbers low, low + step, ... <= high.
 
-    A range of more than ``MAX_GRID`` values is searched as if continuous, and rounded by ``Space.decode``.
+    A range of more than ``MAX_GRID`` values is searched as if it were continuous, and rounded by ``Space.decode``.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Int:
     ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the rules, keep plain Python numbers."""
+        """Check the settings and keep plain Python numbers."""
         for name in ("low", "high", "step"):
             scale.keep(self, name, scale.whole(getattr(self, name)), _KIND)
         if self.low > self.high:
@@ -82,12 +82,12 @@ class Int:
 
     @property
     def slack(self) -> float:
-        """How far rounding may move the position of a value."""
+        """The largest error of a position by rounding."""
         return scale.slack(self)
 
     def check(self, value: Any, name: str) -> int:
         """``value`` as an int; InvalidInput, with the ``name``, if it is not on the grid."""
-        if type(value) is int and self.step == 1 and self.low <= value <= self.high:  # nearly always
+        if type(value) is int and self.step == 1 and self.low <= value <= self.high:  # the usual case
             return value
         number = scale.whole(value)
         if number is None:
@@ -105,7 +105,7 @@ class Int:
         return scale.encode(self, values, name, self.log)
 
     def located(self, value: float) -> float:
-        """The position of a measured value; below 0 or above 1 outside of the bounds."""
+        """The position of a measured value; outside of the bounds it is below 0 or above 1."""
         return scale.located(self, value, self.log)
 
     def decode(self, U: Array) -> list[int]:
@@ -114,5 +114,5 @@ class Int:
         return numbers
 
     def grid(self) -> Array:
-        """Positions (k, 1) of the values; the two ends of a long grid."""
+        """Positions (k, 1) of the values; only the two ends of a long grid."""
         return scale.grid(self, self.log)

@@ -1,4 +1,4 @@
-"""Beliefs about where the optimum is: a bell curve over a number, with room left for being wrong.
+"""Beliefs about where the optimum is: for each number a normal density mixed with a uniform one.
 
 ======  ======================================================================================
 symbol  meaning
@@ -8,8 +8,8 @@ c, w    the center of a belief and its width, in the cube
 π(u)    its density: (1 - ε) N(u; c, w²) / Z + ε, where Z is the mass of the bell in [0, 1]
 ======  ======================================================================================
 
-The density is that of a value compared with a uniform one, so that a parameter that does not count says nothing. Far
-from the center it is ε: a belief that is wrong is outweighed by a few results.
+The density is relative to the uniform density, so that an inactive parameter contributes a factor of 1. Far from the
+center it is ε, so that a few results outweigh a wrong belief.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _ROOM = 0.05
 """ε."""
 
 _SPREAD_HALF = 0.5
-"""The share of a design that is spread without regard to beliefs."""
+"""The share of a design that ignores beliefs."""
 
 _CELLS = 256
 """Of a continuous parameter, for the design."""
 
 
 def keep_likely(part: Number) -> None:
-    """Check the ``likely`` of a frozen number, and keep it as a pair of plain numbers, or None."""
+    """Check the ``likely`` of a frozen number and keep it as a pair of plain numbers, or None."""
     given = part.likely  # type: ignore[attr-defined]
     if given is None:
         return
@@ -65,9 +65,9 @@ class Likely:
 
     Attributes
     ----------
-    columns : of the parameters that have one, (k,).
-    centers, widths : in the cube, (k,).
-    tables : for the design, of each column the shares of its values or cells up to each of them, from 0 to 1.
+    columns : the columns of the parameters with beliefs, (k,).
+    centers, widths : the centers and widths in the cube, (k,).
+    tables : for the design, the cumulative shares, from 0 to 1, of the values or cells of each column.
     """
 
     columns: IntArray
@@ -76,9 +76,9 @@ class Likely:
     tables: tuple[Array, ...]
 
     def log_density(self, X: Array, region: Region) -> tuple[Array, Array]:
-        """Σ log π (m,) over the parameters that count at ``X`` (m, d) in a region, and its derivatives (m, d)."""
+        """Σ log π (m,) over the active parameters at ``X`` (m, d) in a region, and its derivatives (m, d)."""
         at = (X[:, self.columns] - self.centers) / self.widths
-        # The mass within [0, 1] of a bell that is cut off there.
+        # The mass of the normal density within [0, 1].
         mass = ndtr((1.0 - self.centers) / self.widths) - ndtr(-self.centers / self.widths)
         bell = (1.0 - _ROOM) * np.exp(-0.5 * at**2) / (self.widths * math.sqrt(2.0 * math.pi) * mass)
         counts = active(region, X)[:, self.columns]
@@ -102,7 +102,7 @@ class Likely:
 
 
 def likely_of(parameters: Mapping[str, Parameter], starts: Mapping[str, int]) -> Likely | None:
-    """The beliefs of some parameters, whose first columns are ``starts``; None where there are none."""
+    """The beliefs about some parameters, whose first columns are ``starts``; None if there are none."""
     found: list[tuple[int, float, float, Array]] = []
     for name, p in parameters.items():
         pair: Any = getattr(p, "likely", None)

@@ -1,4 +1,4 @@
-"""All points of a finite space in which linear rules hold, where they are not too many."""
+"""All points of a finite space in which linear rules hold, unless there are too many."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from believer.space.rounding import as_it_is
 
 MAX_LISTED = 100_000
 _MAX_HELD = 2_000_000
-"""Rows on the way there."""
+"""The largest number of partial rows."""
 
 
 def listed(rules: Geometry, rest: Box) -> Array | None:
-    """Every point (n, d) that keeps the rules; None where there are more than 100,000.
+    """Every point (n, d) that keeps the rules; None if there are more than 100,000.
 
-    Values are added column by column, and what cannot come to a lawful sum any more is left out at once. Columns that
-    are neither on grids nor held can have one value only for what those on grids have; ``rest`` is a finite box for
-    columns in no rule.
+    Values are added column by column, and partial rows that can no longer keep the rules are dropped at once. Every
+    column in the ``rules`` has a grid, is held, or follows from the columns with grids; ``rest`` is a finite box for
+    the other columns.
     """
     A, j, smooth = rules.A, len(rules.columns), rules.moves & ~rules.gridded
     values = [rules.lower[i : i + 1] if grid is None else grid for i, grid in enumerate(rules.values)]

@@ -1,8 +1,7 @@
-"""A region of any kind, cut down to a box: where a local search looks.
+"""A region of any kind, restricted to a box for a local search.
 
-Columns in which a distance means something are cut; the values of categories and of short scales all stay, since a box
-says nothing of them. What is lawful comes before what is inside: where a rule moves a point out of the box, it lies
-there.
+The box limits the columns in which distances are meaningful; all values of categories and of short scales are kept.
+Rules take precedence over the box: if a rule moves a point out of the box, the point stays outside.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from believer.arrays import Array, BoolArray
 from believer.space.region import Region, active, bounds
 
 _SLACK = 1e-9
-"""What rounding may add to a side."""
+"""The rounding error of a side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,12 +25,12 @@ class Narrowed:
 
     Parameters
     ----------
-    whole : the region that is cut down.
-    lower, upper : the box; columns that are not in ``whole.metric`` are not cut.
+    whole : the region that is restricted.
+    lower, upper : the box; columns that are not in ``whole.metric`` are not limited.
 
     Attributes
     ----------
-    share : how long the sides are, as a share of those of the region, in the geometric mean over the columns cut.
+    share : the length of the sides relative to those of the region, as the geometric mean over the limited columns.
     """
 
     whole: Region
@@ -59,7 +58,7 @@ class Narrowed:
         object.__setattr__(self, "share", float(np.exp(np.log(sides).mean())) if len(sides) else 1.0)
 
     def points(self) -> Array:
-        """Those of the whole that are inside, (n, d)."""
+        """The points of the whole region that are inside, (n, d)."""
         points = self.whole.points()
         return points[self.inside(points)]
 
@@ -70,16 +69,17 @@ class Narrowed:
         return within
 
     def spread(self, U: Array) -> Array:
-        """Points (m, d) from uniform numbers ``U`` (m, d): those columns that are cut fill the box."""
+        """Points (m, d) from uniform numbers ``U`` (m, d), which fill the box in the limited columns."""
         return self.project(self._shrunk(self.whole.spread(U)))
 
     def sample(self, m: int, rng: np.random.Generator) -> Array:
-        """``m`` lawful points (m, d) of the whole from ``rng``, moved into the box; fewer where a rule forbids some."""
+        """``m`` allowed points (m, d) of the whole region from ``rng``, moved into the box; fewer if a rule forbids
+        some."""
         points = self.project(self._shrunk(self.whole.sample(m, rng)))
         return points[self.whole.holds(points)] if self.ruled else points
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
-        """``m`` lawful neighbors of each row of ``X`` (k, d) from ``rng``; ``widths`` are shares of the box."""
+        """``m`` allowed neighbors of each row of ``X`` (k, d) from ``rng``; ``widths`` are shares of the box."""
         close = self.project(self.whole.near(X, m, tuple(self.share * width for width in widths), rng))
         return close[self.whole.holds(close)] if self.ruled else close
 
@@ -88,7 +88,8 @@ class Narrowed:
         return active(self.whole, X)
 
     def project(self, X: Array, inside: Array | None = None) -> Array:
-        """The lawful points nearest to those of the box that are nearest to ``X`` (m, d); ``inside`` as for any."""
+        """The allowed points nearest to the points of the box that are nearest to ``X`` (m, d); ``inside`` is as for
+        any region."""
         return self.whole.project(np.minimum(np.maximum(X, self.lower), self.upper), inside)
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
@@ -96,22 +97,22 @@ class Narrowed:
         return self.whole.free(X, relaxed)
 
     def box(self) -> tuple[Array, Array] | None:
-        """The box, where the whole has one."""
+        """The box, if the whole region has one."""
         return None if self.whole.box() is None else (self.lower, self.upper)
 
     def steps(self, X: Array) -> Iterator[Array]:
-        """Alternatives (s, a, d) to the rows of ``X`` (s, d); the row itself in place of what lies outside."""
+        """Alternatives (s, a, d) to the rows of ``X`` (s, d); alternatives outside are replaced by the row itself."""
         for found in self.whole.steps(X):
             within = self.inside(found.reshape(-1, self.dim)).reshape(found.shape[:2])
             yield np.where(within[:, :, None], found, X[:, None, :])
 
     def neighbors(self, x: Array) -> Array:
-        """Those of ``x`` (d,) that are inside, (m, d)."""
+        """The neighbors of ``x`` (d,) that are inside, (m, d)."""
         found = self.whole.neighbors(x)
         return found[self.inside(found)]
 
     def holds(self, X: Array) -> BoolArray:
-        """A mask of the rows of ``X`` (m, d) that are lawful, in the box or not."""
+        """A mask of the rows of ``X`` (m, d) that are allowed, in the box or not."""
         return self.whole.holds(X)
 
     def among(self, X: Array, others: Array) -> BoolArray:
@@ -119,7 +120,7 @@ class Narrowed:
         return self.whole.among(X, others)
 
     def _shrunk(self, X: Array) -> Array:
-        """Points ``X`` (m, d) of the whole, mapped into the box column by column."""
+        """Points ``X`` (m, d) of the whole region, mapped into the box column by column."""
         least, most = bounds(self.whole)
         share = np.where(self._cut, (self.upper - self.lower) / np.where(self._cut, most - least, 1.0), 1.0)
         return np.where(self._cut, self.lower + (X - least) * share, X)

@@ -1,4 +1,4 @@
-"""A choice whose values have an order, as one column: its place among them."""
+"""A choice whose values have an order, encoded as one column: its position among them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from believer.space.when import keep_when
 
 @dataclass(frozen=True, slots=True)
 class Ordinal:
-    """One of several choices that have an order, as "low", "mid", "high": neighbors do more nearly the same.
+    """One of several choices that have an order, such as "low", "mid", "high": the model assumes that neighbors have
+    similar results.
 
     Parameters
     ----------
-    choices : in their order, a list or tuple of at least one str, int, float, bool or None.
-    backfill : what trials had that were made before the study had this parameter; see ``Optimizer.open``.
-    units : shown beside the values, such as "°C"; never converted, and no part of what makes two parameters equal.
+    choices : a list or tuple, in order, of at least one str, int, float, bool or None.
+    backfill : the value that this parameter had in trials from before it was added; see ``Optimizer.open``.
+    units : shown with the values, such as "°C". Units are never converted, and do not affect equality.
     when : the values of other parameters under which this one has a value, such as ``{"kernel": "rbf"}``; a list
         allows several. Elsewhere points do not have it. None is everywhere.
     """
@@ -43,7 +44,7 @@ class Ordinal:
     slack: ClassVar[float] = 1e-9
 
     def __post_init__(self) -> None:
-        """Check the rules, keep a tuple of plain Python values."""
+        """Check the choices and keep a tuple of plain Python values."""
         object.__setattr__(self, "_listed", Categorical(self.choices))
         if self._listed.descriptors:
             raise InvalidInput("an Ordinal has no descriptors: its order says how alike choices are. Use Categorical.")
@@ -58,21 +59,21 @@ class Ordinal:
         return len(self.choices)
 
     def check(self, value: Any, name: str) -> Category:
-        """The choice that ``value`` is; InvalidInput, with the ``name``, where it is none."""
+        """The choice that equals ``value``; InvalidInput, with the ``name``, if there is none."""
         return self._listed.check(value, name)
 
     def encode(self, values: Sequence[Any], name: str) -> Array:
-        """Places (n, 1) of ``values`` of ``name``, from 0 for the first choice to 1 for the last."""
+        """Positions (n, 1) of ``values`` of ``name``, from 0 for the first choice to 1 for the last."""
         places = np.array([self._listed.place(value, name) for value in values], dtype=np.float64)
         return (places / max(1, len(self.choices) - 1))[:, None]
 
     def decode(self, U: Array) -> list[Category]:
-        """The choices whose places are nearest to ``U`` (n, 1); of two the first."""
+        """The choices whose positions are nearest to ``U`` (n, 1); the first of two that are equally near."""
         last = len(self.choices) - 1
         return [self.choices[min(max(i, 0), last)] for i in np.ceil(U[:, 0] * last - 0.5).astype(np.intp)]
 
     def grid(self) -> Array:
-        """Places (k, 1) of the choices."""
+        """Positions (k, 1) of the choices."""
         k = len(self.choices)
         return (np.arange(k, dtype=np.float64) / max(1, k - 1))[:, None]
 

@@ -1,7 +1,8 @@
 """The protocol of a parameter, whatever its kind.
 
-A kind is a class with these attributes and methods, in a file of its own. A :class:`~believer.space.space.Space` takes
-any; to be read back from a config a kind has to be listed in ``believer.space.parameters.KINDS``, and nowhere else.
+A kind of parameter is a class with these attributes and methods, in a file of its own. A
+:class:`~believer.space.space.Space` takes any kind; one that can be read back from a config is listed in
+``believer.space.parameters.KINDS``, and nowhere else.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 from believer.arrays import Array
 
 MAX_GRID = 100_000
-"""A grid with more values is a continuous column of the region; ``Space.decode`` still lands on the grid."""
+"""A grid with more values is a continuous column of the region; ``Space.decode`` rounds to the grid."""
 
 MAX_COLUMNS = 5000
 """A choice has a column for each of its values, and models have matrices of (columns, columns)."""
@@ -20,7 +21,7 @@ MAX_COLUMNS = 5000
 
 @runtime_checkable
 class Parameter(Protocol):
-    """A named value of a point, and the columns of the unit cube that stand for it."""
+    """A named value of a point, encoded as columns of the unit cube."""
 
     @property
     def width(self) -> int:
@@ -28,22 +29,22 @@ class Parameter(Protocol):
 
     @property
     def count(self) -> int | None:
-        """Number of values k; None when continuous."""
+        """The number k of values; None if continuous."""
 
     @property
     def ordered(self) -> bool:
-        """Whether the values lie on a scale, one column wide: neighbors are nearer to each other than to others."""
+        """Whether the values lie on a scale, in one column: neighbors are nearer to each other than to other values."""
 
     @property
     def rounded(self) -> bool:
-        """Whether it is searched as if all of its columns' box were values, and points are rounded afterwards.
+        """Whether it is searched as if it were continuous, and points are rounded afterwards.
 
-        ``encode(decode(U))`` rounds. For what is not continuous in the box, and has too many values for a list.
+        This is for parameters that are not continuous but have too many values to list; ``encode(decode(U))`` rounds.
         """
 
     @property
     def slack(self) -> float:
-        """How far rounding, on whatever processor, may move an encoded value."""
+        """The largest error of an encoded value by rounding, on any processor."""
 
     def check(self, value: Any, name: str) -> Any:
         """``value`` in its canonical form, plain Python data; InvalidInput, with the ``name``, for any other."""
@@ -55,7 +56,7 @@ class Parameter(Protocol):
         """The n values nearest to encoded rows ``U`` (n, width)."""
 
     def grid(self) -> Array:
-        """Encoded rows (k, width) of all values in order; the two ends of the box where they are not listed."""
+        """Encoded rows (k, width) of all values in order; only the two ends of the box if they are not listed."""
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data: the arguments that make an equal parameter."""
@@ -66,18 +67,19 @@ class Described(Protocol):
     """A parameter whose values may have descriptors."""
 
     def descriptor_shares(self, lengthscales: Array) -> dict[str, float] | None:
-        """Shares of descriptors, by name, and of "identity" under ``lengthscales`` (width,); None without any."""
+        """The shares of descriptors, by name, and of "identity" under ``lengthscales`` (width,); None without
+        descriptors."""
 
 
 @runtime_checkable
 class Measurable(Parameter, Protocol):
-    """A parameter that also has a place for values that are not suggested: off its steps, outside of its bounds."""
+    """A parameter that can also encode measured values off its steps or outside of its bounds."""
 
     def measured(self, value: Any, name: str) -> Any:
-        """``value`` in its canonical form, as it was measured; InvalidInput, with the ``name``, if it has no place."""
+        """A measured ``value`` in its canonical form; InvalidInput, with the ``name``, if it cannot be encoded."""
 
     def located(self, value: Any) -> float:
-        """The position of a measured value in its only column: below 0 or above 1 outside of its bounds."""
+        """The position of a measured value in the only column; outside of the bounds it is below 0 or above 1."""
 
 
 def backfill_of(parameter: Parameter) -> Any:
@@ -99,7 +101,7 @@ def keep_backfill(parameter: Parameter) -> None:
 
 @runtime_checkable
 class Number(Parameter, Protocol):
-    """A parameter that is a number between two bounds; ``low`` is an int where all values are whole."""
+    """A parameter that is a number between two bounds; ``low`` is an int if all values are whole."""
 
     @property
     def low(self) -> float:
@@ -107,11 +109,11 @@ class Number(Parameter, Protocol):
 
     @property
     def high(self) -> float:
-        """No value is above it."""
+        """The greatest value or an upper bound of it."""
 
     @property
     def log(self) -> bool:
-        """Whether it is spread over magnitudes."""
+        """Whether the scale is logarithmic."""
 
     @property
     def step(self) -> float | None:

@@ -1,4 +1,4 @@
-"""The kinds of parameters that come with the library, and what a config calls them.
+"""The kinds of parameters in the library, and their names in a config.
 
 A new kind is a class with the methods of :class:`~believer.space.parameter.Parameter` in a file of its own, and a line
 here.

@@ -1,6 +1,7 @@
-"""The region where linear rules hold: fixed sums, weighted sums, limited numbers of parts. Rejection rarely hits it.
+"""The region where linear rules hold: fixed sums, weighted sums, limited numbers of parts. Rejection sampling would
+rarely hit it.
 
-The columns that are in no rule are those of the box around it. u stands for the columns that are, (m, j).
+Columns that are in no rule are those of the box. u stands for the columns in rules, (m, j).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _UNIFORM = math.sqrt(12.0)
 """The width of a uniform distribution, in standard deviations."""
 
 _SCRAMBLE = 7919.0
-"""Further digits of a uniform number are another one."""
+"""The factor by which further digits of a uniform number give another one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +36,8 @@ class Polytope:
 
     Parameters
     ----------
-    box : all columns, with their grids and choices, and the rule by function if there is one.
-    rules : what holds for some of them.
+    box : all columns, with their grids and choices, and the constraint function if there is one.
+    rules : the linear rules for some of the columns.
 
     Attributes
     ----------
@@ -47,7 +48,7 @@ class Polytope:
     rules: Geometry
     dim: int = field(init=False, repr=False)
     _rest: Box = field(init=False, repr=False)
-    """The box without rules: its columns that are in some move freely, its others as they do in all."""
+    """The box in which columns in rules are continuous; the other columns are unchanged."""
 
     def __post_init__(self) -> None:
         columns = set(self.rules.columns.tolist())
@@ -57,7 +58,7 @@ class Polytope:
 
     @cached_property
     def _ruled(self) -> BoolArray:
-        """Columns (d,) that are in some rule."""
+        """A mask (d,) of the columns in rules."""
         ruled = np.zeros(self.dim, dtype=bool)
         ruled[self.rules.columns] = True
         return ruled
@@ -69,23 +70,24 @@ class Polytope:
 
     @cached_property
     def _known(self) -> Array:
-        """Uniform points of the columns in rules, without regard to grids and groups."""
+        """Known uniform points of the columns in rules, without regard to grids and groups."""
         return chords.known_points(self.rules, self._basis)
 
     @cached_property
     def _is_finite(self) -> bool:
-        """Whether grids leave continuous columns one value at most: those that are in an equation, and alone in it."""
+        """Whether the columns on grids determine the continuous ones: each is the only continuous column of an
+        equation."""
         alone = not (self.outer.continuous & ~self._ruled).any() and not self.rounded
         return alone and not len(self.rules.directions(self.rules.moves & ~self.rules.gridded))
 
     @cached_property
     def _listed(self) -> Array | None:
-        """Every point that keeps the rules, whatever a function says of it; None where there are too many."""
+        """Every point that keeps the rules, without regard to a constraint function; None if there are too many."""
         return listed(self.rules, self._rest) if self._is_finite else None
 
     @property
     def size(self) -> int | None:
-        """How many points there are, None when a column is continuous; of more than 100,000 no fewer than there are."""
+        """The number of points, None if a column is continuous; if there are more than 100,000, an upper bound."""
         if not self._is_finite:
             return None
         return (
@@ -94,7 +96,8 @@ class Polytope:
 
     @cached_property
     def decisions(self) -> tuple[int | None, ...]:
-        """None for each continuous degree of freedom, and the number of values of each block and of sets of parts."""
+        """None for each continuous degree of freedom, then the numbers of values of the blocks and of the sets of
+        parts."""
         smooth = len(self.rules.directions(self.rules.moves & ~self.rules.gridded))
         smooth += int(np.count_nonzero(self.outer.continuous & ~self._ruled))
         counts = tuple(len(block.values) for block in self.outer.blocks)
@@ -116,7 +119,7 @@ class Polytope:
 
     @property
     def ruled(self) -> bool:
-        """Whether there is a rule by function as well."""
+        """Whether there is a constraint function as well."""
         return self.outer.ruled
 
     @property
@@ -125,27 +128,28 @@ class Polytope:
         return self.outer.rounded
 
     def points(self) -> Array:
-        """Every lawful point of a finite region of no more than 100,000."""
+        """Every allowed point of a finite region with at most 100,000 points."""
         assert self._listed is not None
         return self._listed[self.holds(self._listed)]
 
     def spread(self, U: Array) -> Array:
-        """Points (m, d) from uniform numbers ``U`` (m, d): uniform where the rules hold, but for grids."""
+        """Points (m, d) from uniform numbers ``U`` (m, d): uniform in the set where the rules hold, apart from
+        grids."""
         out, u = self._rest.spread(U), U[:, self.rules.columns]
         start = u[:, -1:] if len(self._basis) < u.shape[1] else (_SCRAMBLE * u[:, :1]) % 1.0
         found = chords.spread(self.rules, self._basis, self._known, np.hstack([start, u[:, : len(self._basis)]]))
         found, kept = lawful(self.rules, found)
         if (
             not kept.all()
-        ):  # grids of several rules: what is near to none of their points takes the place of one that is
+        ):  # grids of several rules: a point that is near none of theirs is replaced by one that keeps them
             found = found[np.resize(np.flatnonzero(kept), len(found))] if kept.any() else settled(self.rules, found)
         out[:, self.rules.columns] = found
         return out
 
     def sample(self, m: int, rng: np.random.Generator) -> Array:
-        """``m`` lawful Sobol points from ``rng``; fewer where a rule by function is hard to satisfy."""
+        """``m`` allowed Sobol points from ``rng``; fewer if a constraint function is hard to satisfy."""
         read = np.ones(self.dim, dtype=bool)
-        for block in self._rest.blocks:  # of a block the first column alone is read
+        for block in self._rest.blocks:  # only the first column of a block is read
             read[block.start + 1 : block.stop] = False
         U = np.zeros((m, self.dim))
         U[:, read] = sobol(m, int(np.count_nonzero(read)), rng)
@@ -155,9 +159,10 @@ class Polytope:
         return enough_lawful(self, points, m, rng)
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
-        """``m`` lawful neighbors of each row of ``X`` (k, d), as (k m, d); without those that a function forbids.
+        """``m`` allowed neighbors of each row of ``X`` (k, d), as (k m, d); those that a constraint function forbids
+        are left out.
 
-        Columns in rules move by shares of what the rules leave them, and are projected.
+        Columns in rules move by shares of their range under the rules, and are then projected.
         """
         columns, start = self.rules.columns, np.repeat(self.project(X), m, axis=0)
         out = self._rest.near(start, 1, widths, rng)
@@ -170,10 +175,11 @@ class Polytope:
         return out[self.holds(out)] if self.ruled else out
 
     def project(self, X: Array, inside: Array | None = None) -> Array:
-        """The lawful points nearest to ``X`` (m, d): exactly for one sum, and nearly so for several, and on grids.
+        """The allowed points nearest to ``X`` (m, d), exactly for one sum, and approximately for several sums or on
+        grids.
 
-        With ``inside`` (m, d), lawful points: where a rule by function forbids that, the last point that it allows of a
-        bisection of the way to there.
+        ``inside`` (m, d) are allowed points: if a constraint function forbids a projection, the result is the last
+        allowed point of a bisection between the two.
         """
         out = self._rest.project(X)
         out[:, self.rules.columns] = settled(self.rules, X[:, self.rules.columns])
@@ -182,7 +188,8 @@ class Polytope:
         return last_lawful(self, inside, out)
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
-        """The continuous columns (m, d), absent parts only where a further one may be present; (1, d) without groups.
+        """The continuous columns (m, d), with absent parts only if a further part may be present; (1, d) without
+        groups.
 
         ``relaxed`` makes no difference: columns on grids move in steps.
         """
@@ -197,7 +204,7 @@ class Polytope:
         return moves
 
     def sums(self) -> Sums | None:
-        """The box and the rules, unless there are grids or groups, or rules that share columns."""
+        """The box and the rules; None if there are grids or groups, or rules that share columns."""
         return self._sums
 
     @cached_property
@@ -213,7 +220,8 @@ class Polytope:
         """None, because the columns of a rule do not move independently."""
 
     def steps(self, X: Array) -> Iterator[Array]:
-        """Alternatives (s, a, d) to the rows of ``X`` (s, d): a block after the other, then exchanges between parts."""
+        """Alternatives (s, a, d) to the rows of ``X`` (s, d): one block after the other, then exchanges between
+        parts."""
         yield from self._rest.steps(X)
         for i, values in enumerate(self.rules.values):
             if values is not None:
@@ -224,7 +232,8 @@ class Polytope:
                 yield self._replaced(X, group, rank)
 
     def neighbors(self, x: Array) -> Array:
-        """Lawful points (m, d) one value from ``x`` (d,) away on a scale, or on two that are in a rule together."""
+        """Allowed points (m, d) that differ from ``x`` (d,) by one value on a scale, or on two scales in the same
+        rule."""
         found, one = [self._rest.neighbors(x)], np.array([1, -1])
         found += [self._exchanged(x[None, :], int(i), one)[0] for i in np.flatnonzero(self.rules.gridded)]
         points = np.vstack(found)
@@ -233,9 +242,11 @@ class Polytope:
         return lawful_ones
 
     def _exchanged(self, X: Array, i: int, steps: IntArray) -> Array:
-        """Alternatives (s, a, d) in which column i of the rules takes ``steps`` on its grid, alone or for another's.
+        """Alternatives (s, a, d) in which column i of the rules moves by ``steps`` on its grid, alone or in exchange
+        with another column.
 
-        Continuous columns take what is left of a sum. What is not lawful is the row itself.
+        Continuous columns take the remainder of a sum. An alternative that is not allowed is replaced by the row
+        itself.
         """
         rules, u = self.rules, X[:, self.rules.columns]
         values = rules.values[i]
@@ -254,9 +265,9 @@ class Polytope:
         return self._lawful(X, np.concatenate(alternatives, axis=1))
 
     def _replaced(self, X: Array, group: IntArray, rank: int) -> Array:
-        """Alternatives (s, k, d) in which each part of a group takes the place of the part of that rank by size.
+        """Alternatives (s, k, d) in which each part of a group replaces the part of the given rank by size.
 
-        Where that is absent, a part comes in with half of the largest.
+        If that one is absent, the part gets half of the largest.
         """
         u = X[:, self.rules.columns]
         rows, order = np.arange(len(u)), np.argsort(-u[:, group], axis=1, kind="stable")
@@ -271,7 +282,7 @@ class Polytope:
         return self._lawful(X, moved)
 
     def _lawful(self, X: Array, moved: Array) -> Array:
-        """The rows of ``X`` (s, d) with ``moved`` (s, a, j) in the columns of the rules, where these can be so."""
+        """The rows of ``X`` (s, d) with ``moved`` (s, a, j) in the columns of the rules, if this is allowed."""
         s, a, j = moved.shape
         found, kept = as_it_is(self.rules, moved.reshape(s * a, j))
         points = np.repeat(X[:, None, :], a, axis=1)
@@ -280,7 +291,7 @@ class Polytope:
         return points
 
     def holds(self, X: Array) -> BoolArray:
-        """A mask of the rows of ``X`` (m, d) that keep the rules, to rounding, and the rule by function."""
+        """A mask of the rows of ``X`` (m, d) that keep the rules, to rounding, and the constraint function."""
         u = X[:, self.rules.columns]
         kept: BoolArray = excess(u, self.rules.A, self.rules.low, self.rules.high) <= KEPT
         for group, most in self.rules.groups:

@@ -1,4 +1,4 @@
-"""The nearest lawful point by a program in whole numbers: exact with grids and parts that may be absent, and slow."""
+"""The nearest allowed point by integer programming: exact with grids and parts that may be absent, but slow."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ _ANSWERS = (0, 2)
 """The states of a solver that has found a point, or that there is none."""
 
 _TIGHTER = 1e-5
-"""The room that the second program leaves within the bounds of rules."""
+"""The margin of the second program within the bounds of rules."""
 
 
 def by_program(given: Geometry, x: Array) -> Array | None:
-    """The point (j,) nearest to ``x`` (j,), by the sum of distances, by a program in whole numbers; None without one.
+    """The point (j,) nearest to ``x`` (j,), by the sum of absolute differences, from an integer program; None if there
+    is none.
 
-    Exact with grids and groups, and slow: milliseconds a point. The solver accepts a point that fails a rule by its
-    tolerance; in that case a second program looks for a point that keeps every rule with room to spare.
+    It is exact with grids and groups, but takes milliseconds for each point. The solver accepts a point that violates a
+    rule by its tolerance; in that case a second program looks for a point that keeps every rule with a margin.
     """
     near, off = _solved(given, x, 0.0)
     if near is None or off <= EXACT:
@@ -45,7 +46,8 @@ def answered(solve: Callable[..., Any], c: Array, **program: Any) -> Any:
 
 
 def _solved(given: Geometry, x: Array, spare: float) -> tuple[Array | None, float]:
-    """The program's point, with rules that are no equations kept by ``spare``, and what it fails a rule by."""
+    """The point of the program, which keeps inequalities with the margin ``spare``, and its largest violation of a
+    rule."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     j = len(x)

@@ -9,8 +9,8 @@ a        the coefficients of one rule (j,)
 λ        its multiplier: the nearest point is clip(P - λ a, l, u)
 =======  ===================================================================
 
-Of one rule low ≤ a·x ≤ high the projection is exact: a·clip(P - λ a, l, u) falls in straight pieces as λ grows, so the
-λ at which it has the value that is wanted lies between two of 2j sorted breakpoints. Of several rules the multipliers
+For one rule low ≤ a·x ≤ high the projection is exact: a·clip(P - λ a, l, u) is piecewise linear and falls as λ grows,
+so the λ at which it has the required value lies between two of 2j sorted breakpoints. For several rules the multipliers
 are found one after the other, and then together.
 """
 
@@ -24,23 +24,25 @@ from believer.arrays import Array, BoolArray, IntArray, packed
 from believer.numerics import backend
 
 RuleBlock: TypeAlias = tuple[IntArray, IntArray]
-"""Rules that share columns with each other, and with no other rule: their rows, and their columns."""
+"""Rules that share columns with each other and with no other rule: their rows and their columns."""
 
 _TINY = 1e-13
-"""A sum this near to what it has to be is left as it is."""
+"""A sum this close to its required value is left unchanged."""
 
 _ROUNDS, _STEPS = 8, 4
 _SETTLED = 1e-12
-"""Of several rules: turns through all multipliers at most, Newton steps after each; and what may be left."""
+"""For several rules: the largest number of rounds through all multipliers, of Newton steps after each round, and the
+tolerance."""
 
 _FAR = 1e3
-"""Points are brought so near to the box before: from far away rounding would matter, and the corner is the same."""
+"""Points are first moved to within this distance of the box: from farther away rounding would matter, and the nearest
+corner is the same."""
 
 
 def onto_rule(P: Array, lower: Array, upper: Array, a: Array, low: float, high: float) -> Array:
     """The points (m, j) of the box nearest to ``P`` (m, j) in which low ≤ a·x ≤ high.
 
-    Where no point of the box is one, the point that comes nearest to it. O(m j log j).
+    If no point of the box keeps the rule, it is the point with the least violation. O(m j log j).
     """
     X = np.minimum(np.maximum(P, lower), upper)
     total = X @ a
@@ -56,7 +58,7 @@ def onto_rule(P: Array, lower: Array, upper: Array, a: Array, low: float, high: 
 
 
 def _multiplier(P: Array, lower: Array, upper: Array, a: Array, wanted: Array) -> Array:
-    """λ (m,) for which a·clip(P - λ a, l, u) is what is ``wanted`` (m,), or as near to it as can be."""
+    """λ (m,) for which a·clip(P - λ a, l, u) is ``wanted`` (m,), or as close to it as possible."""
     m, j = P.shape
     one, two = (P - upper) / a, (P - lower) / a
     at = np.concatenate([np.minimum(one, two), np.maximum(one, two)], axis=1)  # a column moves between these two λ
@@ -66,7 +68,7 @@ def _multiplier(P: Array, lower: Array, upper: Array, a: Array, wanted: Array) -
     most = np.maximum(a * lower, a * upper).sum(axis=-1)
     # The sum at each breakpoint but the first.
     value = np.reshape(most, (-1, 1)) - (slope[:, :-1] * (at[:, 1:] - at[:, :-1])).cumsum(axis=1)
-    k = np.minimum((value > wanted[:, None]).sum(axis=1), 2 * j - 2)  # the piece in which it is what is wanted
+    k = np.minimum((value > wanted[:, None]).sum(axis=1), 2 * j - 2)  # the piece that contains the wanted value
     length = at[rows, k + 1] - at[rows, k]
     left = value[rows, k] + slope[rows, k] * length - wanted
     found: Array = at[rows, k] + np.minimum(left / np.maximum(slope[rows, k], 1e-300), length)
@@ -74,7 +76,7 @@ def _multiplier(P: Array, lower: Array, upper: Array, a: Array, wanted: Array) -
 
 
 def _mended(X: Array, lower: Array, upper: Array, a: Array, wanted: Array) -> Array:
-    """``X`` (m, j) cut to the box; what rounding left over of a·x is spread on the columns that can move."""
+    """``X`` (m, j) clipped to the box; the rounding error of a·x is spread over the columns that can move."""
     X = np.minimum(np.maximum(X, lower), upper)
     for _ in range(3):
         off = wanted - X @ a
@@ -91,8 +93,8 @@ def onto_rules(
 ) -> Array:
     """The points (m, j) of the box nearest to ``P`` (m, j) in which every rule low ≤ A x ≤ high holds, A (r, j).
 
-    Where there is no such point, or several rules share columns and their multipliers were not found, the result is
-    none either: look at :func:`excess`. ``parts`` are the rules apart, where they share no column.
+    If there is no such point, or if several rules share columns and their multipliers were not found, the result
+    violates a rule: check it with :func:`excess`. ``parts`` are the rules split into parts that share no column.
     """
     native = backend.native
     if native is not None and all(len(rules) == 1 for rules, _ in parts):
@@ -114,8 +116,8 @@ def onto_rules(
 def _onto_several(P: Array, lower: Array, upper: Array, A: Array, low: Array, high: Array) -> Array:
     """The nearest points (m, j) of the box that keep rules which share columns.
 
-    Multipliers μ (m, r) with x = clip(P - Aᵀμ), and A x = high where μ > 0, low where μ < 0: by Newton's method from
-    where turns of single multipliers lead, in which each is the best for the others ([Hildreth1957]).
+    The multipliers are μ (m, r) with x = clip(P - Aᵀμ), and A x = high if μ > 0, low if μ < 0. They are found by
+    Newton's method, which starts from rounds in which each multiplier is optimized given the others ([Hildreth1957]).
     """
     X = np.minimum(np.maximum(P, lower), upper)
     rows = np.flatnonzero(excess(X, A, low, high) > _TINY)
@@ -144,9 +146,10 @@ def _onto_several(P: Array, lower: Array, upper: Array, A: Array, low: Array, hi
 def _newton(
     P: Array, mu: Array, lower: Array, upper: Array, A: Array, low: Array, high: Array
 ) -> tuple[Array, BoolArray]:
-    """Points (m, j) where some steps of Newton's method on ``mu`` (m, r) lead; and which of them (m,) are the nearest.
+    """The points (m, j) after some steps of Newton's method on ``mu`` (m, r), and a mask (m,) of those that are the
+    nearest.
 
-    Of what has to be zero the derivative is taken piece by piece ([Hintermuller2002]).
+    The derivative of the piecewise linear equations is taken piece by piece ([Hintermuller2002]).
     """
     r = np.arange(len(A))
     for _ in range(_STEPS):
@@ -172,7 +175,7 @@ def _newton(
 def _least_distance(p: Array, lower: Array, upper: Array, A: Array, low: Array, high: Array) -> Array:
     """The nearest point to a single ``p`` (j,), by least squares with multipliers that are not negative.
 
-    [Lawson1974] chapter 23: with z = x - p, the least |z| for which G z ≥ h. Slow, and ends always.
+    [Lawson1974] chapter 23: with z = x - p, the least |z| for which G z ≥ h. It is slow, but always ends.
     """
     from scipy.optimize import nnls
 

@@ -1,10 +1,11 @@
-"""The protocol of a region, in which points may lie: all that a search asks, whatever the kinds of parameters.
+"""The protocol of a region, the set in which points may lie: everything that a search needs, whatever the kinds of
+parameters.
 
-A region is a part of the encoded unit cube. The first kind is :class:`~believer.space.box.Box`; any object with these
-attributes and methods is another, and a :class:`~believer.space.space.Space` is given one by its ``within``.
+A region is a part of the encoded unit cube. The simplest one is :class:`~believer.space.box.Box`, and any object with
+these attributes and methods is a region; a :class:`~believer.space.space.Space` takes a user's own as ``within``.
 
 ===========================  ==========================================================================
-who                          asks for
+used by                      attributes and methods
 ===========================  ==========================================================================
 designs, draws, strategies   spread, sample, points, holds, among
 search                       near, project, free, box; with discrete parts steps and neighbors
@@ -26,7 +27,8 @@ from believer.arrays import Array, BoolArray
 from believer.capabilities import has
 
 _TRIES, _HALVINGS = 12, 12
-"""Rounds of ever more draws before a rule by function counts as kept nowhere; and of a bisection."""
+"""The number of rounds of ever more draws before a constraint function counts as satisfied nowhere, and the number of
+halvings of a bisection."""
 
 
 class Region(Protocol):
@@ -38,7 +40,7 @@ class Region(Protocol):
 
     @property
     def size(self) -> int | None:
-        """How many points there are, those that a rule by function forbids included; None for infinitely many."""
+        """The number of points, including those that a constraint function forbids; None for infinitely many."""
 
     @property
     def decisions(self) -> tuple[int | None, ...]:
@@ -46,67 +48,74 @@ class Region(Protocol):
 
     @property
     def metric(self) -> BoolArray:
-        """The columns (d,) in which a lengthscale is a distance: points may move freely along them, or nearly so."""
+        """A mask (d,) of the columns in which a lengthscale is a distance, because points can move freely along them,
+        or nearly so."""
 
     @property
     def freedom(self) -> int:
-        """Degrees of freedom: in how many directions points lie nearer to each other or farther apart."""
+        """The degrees of freedom: the number of directions in which points can be nearer to each other or farther
+        apart."""
 
     @property
     def ruled(self) -> bool:
-        """Whether a function says which points are lawful, so that no more is known of them than what it answers."""
+        """Whether a constraint function says which points are allowed, so that they are known only by calling it."""
 
     @property
     def rounded(self) -> bool:
-        """Whether points within ``box()`` have to be rounded by ``project``, though their columns are free."""
+        """Whether points within ``box()`` must be rounded by ``project`` although their columns are free."""
 
     def points(self) -> Array:
-        """Every lawful point (n, d); asked for where there is a size that is not too large."""
+        """Every allowed point (n, d). This is called only if the size is known and not too large."""
 
     def spread(self, U: Array) -> Array:
-        """Points (m, d) from uniform numbers ``U`` (m, d), evenly spread where these are; ``project(U)`` will do.
+        """Points (m, d) from uniform numbers ``U`` (m, d), which are evenly spread if these are; ``project(U)`` is good
+        enough.
 
-        A rule by function is not asked.
+        A constraint function is not called.
         """
 
     def sample(self, m: int, rng: np.random.Generator) -> Array:
-        """``m`` space-filling lawful points (m, d) from ``rng``; fewer where a rule is hard to satisfy."""
+        """``m`` space-filling allowed points (m, d) from ``rng``; fewer if a rule is hard to satisfy."""
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
-        """``m`` lawful neighbors of each row of ``X`` (k, d), as (k m, d); fewer where a rule forbids some.
+        """``m`` allowed neighbors of each row of ``X`` (k, d), as (k m, d); fewer if a rule forbids some.
 
-        Each is a step away that is drawn from ``rng``; the ``widths`` are standard deviations, as shares of the region.
+        Each is a random step away, from ``rng``; the ``widths`` are standard deviations of steps, as shares of the
+        region.
         """
 
     def project(self, X: Array, inside: Array | None = None) -> Array:
-        """The lawful points nearest to ``X`` (m, d), but for a rule by function.
+        """The allowed points nearest to ``X`` (m, d), without regard to a constraint function.
 
-        With ``inside`` (m, d), lawful points, also under such a rule: the last lawful one found on the way to there.
+        If ``inside`` (m, d), allowed points, are given, the constraint function is kept, too: the result is the last
+        allowed point on the way from them to the projections.
         """
 
     def free(self, X: Array, relaxed: bool = False) -> BoolArray:
-        """The columns (m, d) that a gradient may move from lawful points ``X`` (m, d); (1, d) if the same from all.
+        """A mask (m, d) of the columns that a gradient may move at the allowed points ``X`` (m, d); (1, d) if it is the
+        same for all.
 
-        ``relaxed``: those of scales as well, as if they were continuous; ``project`` rounds them.
+        With ``relaxed``, it includes columns of scales, as if they were continuous; ``project`` rounds them.
         """
 
     def box(self) -> tuple[Array, Array] | None:
-        """The least and greatest values (d,) of the columns, if free ones may take all between; else None.
+        """The least and greatest values (d,) of the columns, if free columns may take all values in between; otherwise
+        None.
 
-        What ends between them may still have to be rounded, or be forbidden by a function.
+        A point between them may still have to be rounded, or be forbidden by a constraint function.
         """
 
     def steps(self, X: Array) -> Iterator[Array]:
         """Alternatives (s, a, d) to the rows of ``X`` (s, d), one discrete decision at a time.
 
-        Each is worked out from what ``X`` is when it is asked for. A rule by function is not asked.
+        Each is computed lazily from the present value of ``X``. A constraint function is not called.
         """
 
     def neighbors(self, x: Array) -> Array:
-        """Lawful points (m, d) that differ from ``x`` (d,) by one value on a scale, or on a few at once."""
+        """Allowed points (m, d) that differ from ``x`` (d,) by one value on a scale, or on a few scales at once."""
 
     def holds(self, X: Array) -> BoolArray:
-        """A mask of the lawful rows of ``X`` (m, d), which come from ``project`` or ``spread``."""
+        """A mask of the allowed rows of ``X`` (m, d), which come from ``project`` or ``spread``."""
 
     def among(self, X: Array, others: Array) -> BoolArray:
         """A mask of the rows of ``X`` (m, d) that are the same point as a row of ``others`` (k, d)."""
@@ -114,26 +123,26 @@ class Region(Protocol):
 
 @runtime_checkable
 class Branched(Protocol):
-    """A region in which some columns do not count at some points."""
+    """A region in which some columns are inactive at some points."""
 
     def active(self, X: Array) -> BoolArray:
         """A mask (m, d) of the columns that are active at the points ``X`` (m, d)."""
 
 
 def active(region: Region, X: Array) -> BoolArray:
-    """A mask (m, d) of the columns that are active at the points ``X`` (m, d): all, unless it says otherwise."""
+    """A mask (m, d) of the columns that are active at the points ``X`` (m, d); by default all are."""
     return region.active(X) if has(region, Branched) else np.ones(X.shape, dtype=bool)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
-    """The points x of a box with low ≤ A x ≤ high, where no column is in two of the sums.
+    """The points x of a box with low ≤ A x ≤ high, if no column is in two of the sums.
 
     Attributes
     ----------
     lower, upper : the box, (d,) each.
     A : the coefficients of the sums, (r, d).
-    low, high : what each of them may be, (r,).
+    low, high : the bounds of each sum, (r,).
     """
 
     lower: Array
@@ -148,16 +157,16 @@ class Summed(Protocol):
     """A region in which a gradient moves columns as in a box with sums."""
 
     def sums(self) -> Sums | None:
-        """The box and the sums, where ``project`` does no more than to keep them; else None."""
+        """The box and the sums, if ``project`` keeps nothing else; otherwise None."""
 
 
 @runtime_checkable
 class Listed(Protocol):
-    """A region that is a list of points, of which each can be looked at, however many they are."""
+    """A region that is a list of points, which can all be evaluated by a model, however many there are."""
 
     @property
     def rows(self) -> Array:
-        """All points (n, d): the same array whenever it is asked for."""
+        """All points (n, d), always as the same array."""
 
 
 def bounds(region: Region) -> tuple[Array, Array]:
@@ -165,14 +174,15 @@ def bounds(region: Region) -> tuple[Array, Array]:
 
     Parameters
     ----------
-    region : of any kind.
+    region : a region of any kind.
     """
     box = region.box()
     return (np.zeros(region.dim), np.ones(region.dim)) if box is None else box
 
 
 def enough_lawful(region: Region, points: Array, m: int, rng: np.random.Generator) -> Array:
-    """``m`` lawful points (m, d) at most: those of ``points``, and where they are few, of uniform ones from ``rng``."""
+    """At most ``m`` allowed points (m, d), from ``points`` and, if too few of these are allowed, from uniform draws by
+    ``rng``."""
     points = points[region.holds(points)]
     for attempt in range(_TRIES):
         if len(points) >= m // 4:
@@ -183,7 +193,8 @@ def enough_lawful(region: Region, points: Array, m: int, rng: np.random.Generato
 
 
 def last_lawful(region: Region, inside: Array, X: Array) -> Array:
-    """``X`` (m, d), or by bisection the last lawful points on the way there from lawful ones, ``inside`` (m, d)."""
+    """``X`` (m, d), with each forbidden point replaced by the last allowed one on the way to it from the allowed points
+    ``inside`` (m, d), which bisection finds."""
     good, bad = np.where(region.holds(X)[:, None], X, inside), X
     for _ in range(_HALVINGS):
         middle = region.project(0.5 * (good + bad))

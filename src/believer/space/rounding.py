@@ -1,7 +1,7 @@
-"""The lawful points near to given ones: sums by projection, then grids by single steps, and parts left out.
+"""Allowed points near given ones: sums by projection, then grids by single steps, and absent parts.
 
-What columns on grids cannot have, and which parts are absent, is decided first: these columns are then held, and the
-continuous ones are projected with the rest of each sum for their own.
+The values of columns on grids and the absent parts are decided first. These columns are then held, and the continuous
+ones are projected onto the rest of each sum.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from believer.space.projection import excess, onto_rules
 from believer.space.scale import nearest_in
 
 ABSENT = 1e-9
-"""A part that is nearer to 0 is absent."""
+"""A part that is closer to 0 counts as absent."""
 
 _PAIRED = 24
-"""Up to so many single steps, two of them are tried together."""
+"""Up to this number of single steps, pairs of steps are tried, too."""
 
 
 def lawful(given: Geometry, P: Array) -> tuple[Array, BoolArray]:
-    """Points (m, j) near to ``P`` (m, j) that keep the rules, and which of them (m,) do.
+    """Points (m, j) near ``P`` (m, j) that keep the rules if possible, and a mask (m,) of those that do.
 
-    Nearest where no column has a grid and no parts are left out. Points whose grids and absent parts can stay as they
-    are keep them.
+    They are the nearest points if no column has a grid and there are no limits on the number of parts. Grid values and
+    absent parts are unchanged if that is possible.
     """
     parts = given.parts
     if given.loose:
@@ -47,13 +47,14 @@ def lawful(given: Geometry, P: Array) -> tuple[Array, BoolArray]:
 
 
 def as_it_is(given: Geometry, P: Array) -> tuple[Array, BoolArray]:
-    """``P`` (m, j) with columns on grids rounded and continuous ones projected, and which rows (m,) keep the rules
-    then."""
+    """``P`` (m, j) with columns on grids rounded and only the continuous columns projected, and a mask (m,) of the rows
+    that then keep the rules."""
     return _filled(given, P, *_as_they_are(given, P))
 
 
 def _filled(given: Geometry, P: Array, lower: Array, upper: Array) -> tuple[Array, BoolArray]:
-    """The points nearest to ``P`` (m, j) in boxes (m, j) of which some columns are held, and which rows are lawful."""
+    """The points nearest to ``P`` (m, j) in boxes (m, j) in which some columns are held, and a mask of the rows that
+    keep the rules."""
     X = np.minimum(np.maximum(P, lower), upper)
     kept = excess(X, given.A, given.low, given.high) <= EXACT
     rows = np.flatnonzero(~kept & (_short(given, lower, upper) <= EXACT))
@@ -65,7 +66,7 @@ def _filled(given: Geometry, P: Array, lower: Array, upper: Array) -> tuple[Arra
 
 
 def settled(given: Geometry, P: Array) -> Array:
-    """The same, and by a program in whole numbers, one by one, those for which that does not come to a lawful point."""
+    """The same as :func:`lawful`; points for which that fails are found one by one by integer programming."""
     X, kept = lawful(given, P)
     for row in np.flatnonzero(~kept):
         found = by_program(given, np.minimum(np.maximum(P[row], given.lower), given.upper))
@@ -74,7 +75,7 @@ def settled(given: Geometry, P: Array) -> Array:
 
 
 def _towards_center(given: Geometry, X: Array) -> Array:
-    """Rows of ``X`` (m, j), which fail a rule, moved on the way to the center until they keep it."""
+    """The rows of ``X`` (m, j), which violate a rule, moved towards the center until they keep it."""
     E, center = given.A[given.equations], given.center
     if len(E):
         X = X - (X @ E.T - given.low[given.equations]) @ np.linalg.pinv(E).T
@@ -89,7 +90,7 @@ def _towards_center(given: Geometry, X: Array) -> Array:
 
 
 def _reach(given: Geometry, lower: Array, upper: Array) -> tuple[Array, Array]:
-    """Least and greatest sums (m, r) within boxes ``lower``, ``upper`` (m, j)."""
+    """The least and greatest sums (m, r) within the boxes ``lower``, ``upper`` (m, j)."""
     rises, falls = np.maximum(given.A, 0.0).T, np.minimum(given.A, 0.0).T
     return upper @ falls + lower @ rises, upper @ rises + lower @ falls
 
@@ -101,7 +102,7 @@ def _gap(given: Geometry, least: Array, most: Array) -> Array:
 
 
 def _short(given: Geometry, lower: Array, upper: Array) -> Array:
-    """The largest distance (m,) of a sum from its range that boxes ``lower``, ``upper`` (m, j) leave."""
+    """The largest violation (m,) of a sum that cannot be avoided within the boxes ``lower``, ``upper`` (m, j)."""
     found: Array = _gap(given, *_reach(given, lower, upper)).max(axis=1, initial=0.0)
     return found
 
@@ -124,14 +125,15 @@ def _as_they_are(given: Geometry, P: Array) -> tuple[Array, Array]:
 
 
 def _ranked(given: Geometry, P: Array, columns: IntArray) -> tuple[IntArray, BoolArray]:
-    """The rank (m, k) by size, from 0, of some columns, after those that cannot be absent; and which these are."""
+    """The rank (m, k) by size, from 0, of some columns, in which columns that cannot be absent come first; and a mask
+    of those."""
     forced = given.lower[columns] > 0.0
     order = np.argsort(-(P[:, columns] + 1e6 * forced), axis=1, kind="stable")
     return np.argsort(order, axis=1), forced
 
 
 def _supported(given: Geometry, P: Array) -> tuple[Array, Array]:
-    """Boxes (m, j) in which so many parts are absent as have to be: the largest stay, or those that a sum needs."""
+    """Boxes (m, j) in which as many parts are absent as necessary: the largest stay, or those that a sum needs."""
     lower, upper = (np.repeat(end[None, :], len(P), axis=0) for end in (given.lower, given.upper))
     for columns, most in given.groups:
         rank, _ = _ranked(given, P, columns)
@@ -143,7 +145,7 @@ def _supported(given: Geometry, P: Array) -> tuple[Array, Array]:
 
 
 def _swapped(given: Geometry, lower: Array, upper: Array, row: int) -> None:
-    """Bring in parts of more reach for such of less, one by one, until every sum can be reached from a row's box."""
+    """Replace parts by parts with a larger range, one by one, until every sum can be kept within a row's box."""
     for columns, most in given.groups:
         for _ in range(most):
             now = _short(given, lower[row : row + 1], upper[row : row + 1])[0]
@@ -167,8 +169,8 @@ def _swapped(given: Geometry, lower: Array, upper: Array, row: int) -> None:
 def _stepped(given: Geometry, P: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
     """The boxes ``lower``, ``upper`` (m, j) with columns on grids held at values near to ``P`` (m, j).
 
-    From the nearest values on, single steps that make sums fail by less are taken, the least way away first: of one sum
-    of equal steps this is the nearest point. Two steps at once where one does not help.
+    Starting at the nearest values, single steps that reduce violations are taken, the shortest first; for one sum with
+    equal steps this gives the nearest point. Two steps are taken at once if one does not help.
     """
     lower, upper = lower.copy(), upper.copy()
     columns = np.flatnonzero(given.gridded)
@@ -197,7 +199,7 @@ def _stepped(given: Geometry, P: Array, lower: Array, upper: Array) -> tuple[Arr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Moves:
-    """Grid columns of some points: coefficients (r, g), values (g, k), what they should be (m, g), indices (m, g)."""
+    """The grid columns of some points: coefficients (r, g), values (g, k), wanted values (m, g) and indices (m, g)."""
 
     A: Array
     table: Array
@@ -206,7 +208,8 @@ class _Moves:
     top: IntArray
 
     def single(self, sign: int) -> tuple[Array, Array]:
-        """The change of each column (m, g) by a step up or down, and of the squared distance; infinite without."""
+        """The change of each column (m, g) by a step up or down, and that of the squared distance, which is infinite if
+        there is no such step."""
         there, places = self.index + sign, np.arange(len(self.table))
         inside = (there >= 0) & (there <= self.top)
         now = self.table[places, self.index]
@@ -216,7 +219,7 @@ class _Moves:
 
 
 def _best(given: Geometry, moves: _Moves, least: Array, most: Array) -> IntArray:
-    """The step (m, g), or the two at once, that costs the least way for what sums fail by less; 0 where none helps."""
+    """The step (m, g), or pair of steps, with the least distance for the reduction of violations; 0 if none helps."""
     g = moves.index.shape[1]
     up, down = moves.single(1), moves.single(-1)
     change, way = np.hstack([up[0], down[0]]), np.hstack([up[1], down[1]])
@@ -237,7 +240,8 @@ def _best(given: Geometry, moves: _Moves, least: Array, most: Array) -> IntArray
 def _cheapest(
     given: Geometry, least: Array, most: Array, now: Array, added: Array, way: Array, steps: IntArray
 ) -> IntArray:
-    """The best of ``steps`` (s, g) for each row, or 0; they add (m, s, r) to sums, ``way`` (m, s) to the distance."""
+    """The best of ``steps`` (s, g) for each row, or 0; they add (m, s, r) to the sums and ``way`` (m, s) to the
+    distance."""
     gaps = _gap(given, least[:, None, :] + added, most[:, None, :] + added).sum(axis=-1)
     better = (gaps < now[:, None] - EXACT) & np.isfinite(way)
     price = np.where(better, way / np.where(better, now[:, None] - gaps, 1.0), np.inf)

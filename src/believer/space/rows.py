@@ -1,4 +1,4 @@
-"""The rows of a table of candidates: their features, as models see them, and what else is known of each."""
+"""The rows of a table of candidates: their encoded features, and the other columns."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Rows:
     Attributes
     ----------
     digest : the SHA-256 of names and cells of the id and the features, as hex digits.
-    parameters : what each column is, by name: the id, other carried columns, features.
-    columns : the cells by name, of n rows.
-    features : the names of the columns that models look at.
-    id : the name of the column that names rows; None without one.
+    parameters : the kind of each column, by name: the id, other carried columns, features.
+    columns : the cells of the n rows, by name.
+    features : the names of the columns that models use.
+    id : the name of the column with the ids of rows; None if there is none.
     region : the encoded features (n, d), as a region.
     """
 
@@ -53,7 +53,7 @@ class Rows:
     _by_id: dict[Any, int] = field(compare=False, repr=False)
 
     def __len__(self) -> int:
-        """The number of rows that features tell apart."""
+        """The number of rows with different features."""
         return self.region.size
 
     def __repr__(self) -> str:
@@ -69,11 +69,11 @@ class Rows:
         return [self.at(int(row)) for row in self.region.nearest(X)]
 
     def encoded(self, points: Sequence[Mapping[str, Any]]) -> Array:
-        """The encoded features (m, d) of points, which are rows."""
+        """The encoded features (m, d) of points that are rows."""
         return self.region.rows[[self.place(params) for params in points]]
 
     def place(self, params: Mapping[str, Any]) -> int:
-        """The row that ``params`` means, by all features, or by its id; InvalidInput if there is none."""
+        """The number of the row that ``params`` names, by all features or by its id; InvalidInput if there is none."""
         self._refuse_unknown(params)
         missing = [name for name in self.features if name not in params]
         if not missing:
@@ -103,21 +103,21 @@ class Rows:
                 )
         return found
 
-    def checked(self, fixed: Mapping[str, Any]) -> dict[str, Any]:
-        """Values of some columns, each of which some row has; InvalidInput for others."""
-        self._refuse_unknown(fixed)
+    def checked(self, fixed: Mapping[str, Any], what: str = "params") -> dict[str, Any]:
+        """Check values of some columns; InvalidInput if no row has them. ``what`` names the argument in errors."""
+        self._refuse_unknown(fixed, what)
         checked = {name: self.parameters[name].check(value, name) for name, value in fixed.items()}
         if checked and not self.having(checked).any():
             raise InvalidInput(f"no row of the table has {', '.join(f'{k}={v!r}' for k, v in checked.items())}.")
         return checked
 
-    def _refuse_unknown(self, params: Any) -> None:
-        """Raise InvalidInput for what is no mapping, and for a column that the table has not."""
+    def _refuse_unknown(self, params: Any, what: str = "params") -> None:
+        """Raise InvalidInput, which names ``what``, if ``params`` is not a mapping or names an unknown column."""
         if not isinstance(params, Mapping):
-            raise InvalidInput(f"params must be a mapping of columns to values; got {shown(params)}.")
+            raise InvalidInput(f"{what} must be a mapping of columns to values; got {shown(params)}.")
         unknown = [name for name in params if name not in self.columns]
         if unknown:
-            raise InvalidInput(f"params must name columns among {', '.join(self.columns)}; got {shown(unknown[0])}.")
+            raise InvalidInput(f"{what} must name columns among {', '.join(self.columns)}; got {shown(unknown[0])}.")
 
     def having(self, values: Mapping[str, Any]) -> BoolArray:
         """A mask (n,) of the rows that have these values."""
@@ -140,18 +140,18 @@ class Rows:
         return catalogue(self.region.rows, self.region.keys, mask)
 
     def showing(self, names: Collection[str]) -> Rows:
-        """The same rows with those columns alone, of all that are no features, that are among ``names``."""
+        """The same rows; of the columns that are not features, only those among ``names`` are kept."""
         kept = [name for name in self.columns if name in names or name in self.features]
         parameters, columns = ({name: part[name] for name in kept} for part in (self.parameters, self.columns))
         return replace(self, parameters=parameters, columns=columns)
 
     def to_config(self) -> dict[str, Any]:
-        """The config of a table in a journal: enough to recognize it."""
+        """The config of a table in a journal, by which the table can be recognized."""
         return {"sha256": self.digest, "rows": len(self), "features": [*self.features], "id": self.id}
 
 
 def rows_of(source: Any, features: Any = None, id_column: str | None = None) -> Rows:
-    """The rows of a table, as :meth:`~believer.space.space.Space.from_table` takes it."""
+    """The rows of a table, from the arguments of :meth:`~believer.space.space.Space.from_table`."""
     columns = read_columns(source)
     n = _lengths(columns)
     if id_column is not None and id_column not in columns:
@@ -186,7 +186,7 @@ def _taken(cells: Cells, rows: IntArray) -> Cells:
 
 
 def _lengths(columns: Mapping[str, Cells]) -> int:
-    """The number of rows; InvalidInput where columns differ in it."""
+    """The number of rows; InvalidInput if columns differ in it."""
     lengths = {len(cells) for cells in columns.values()}
     if len(lengths) != 1 or not 0 < max(lengths) <= MAX_ROWS:
         raise InvalidInput(f"a table must have 1 to {MAX_ROWS:,} rows in every column; got {sorted(lengths)}.")
@@ -194,7 +194,7 @@ def _lengths(columns: Mapping[str, Cells]) -> int:
 
 
 def _features(given: Any, columns: Mapping[str, Cells], id_column: str | None) -> dict[str, Parameter | None]:
-    """The features by name, with the parameter that each is to be, where that is said."""
+    """The features by name, each with its parameter, or None if that is not given."""
     if given is None:
         numbers = {name: numbers_of(cells) for name, cells in columns.items() if name != id_column}
         found = {name: None for name, kept in numbers.items() if kept is not None and np.ptp(kept) > 0.0}
@@ -212,7 +212,7 @@ def _features(given: Any, columns: Mapping[str, Cells], id_column: str | None) -
 
 
 def _made(name: str, cells: Cells, given: Parameter | None) -> Parameter:
-    """The parameter of a feature: as given, or what suits its cells."""
+    """The parameter of a feature: the given one, or one that suits its cells."""
     if given is not None:
         return given
     numbers = numbers_of(cells)
@@ -245,7 +245,7 @@ def _lacks(name: str, row: int) -> InvalidInput:
 
 
 def _values(name: str, cells: Cells, p: Parameter) -> Cells:
-    """The cells of a feature as its parameter has them: an array of numbers, or a list."""
+    """The cells of a feature as values of its parameter: an array of numbers, or a list."""
     numbers = numbers_of(cells) if has(p, Number) else None
     if numbers is None:
         kept: dict[Any, Any] = {}
@@ -262,7 +262,7 @@ def _values(name: str, cells: Cells, p: Parameter) -> Cells:
 
 
 def _choice(name: str, cell: Any, p: Parameter) -> Any:
-    """The choice that a cell means; that of a file is a text, and may mean a number."""
+    """The choice that a cell stands for; a cell of a file is a text, and may stand for a number."""
     try:
         return p.check(cell, name)
     except InvalidInput:
@@ -274,7 +274,7 @@ def _choice(name: str, cell: Any, p: Parameter) -> Any:
 
 
 def _encoded(name: str, cells: Cells, p: Parameter) -> Array:
-    """The columns (n, width) of a feature."""
+    """The encoded columns (n, width) of a feature."""
     if isinstance(p, Float | Int) and not p.log and p.step in (None, 1):
         low, high = float(p.low), float(p.high)
         if cells.min() < low or cells.max() > high:
@@ -288,7 +288,7 @@ def _encoded(name: str, cells: Cells, p: Parameter) -> Array:
 
 
 def _ids(name: str, cells: Cells) -> list[Any]:
-    """The ids of the rows; InvalidInput where two are the same, or one is missing."""
+    """The ids of the rows; InvalidInput if two are the same or one is missing."""
     ids, seen = [*map(_plain, cells)], dict[Any, int]()
     for i, value in enumerate(ids, 1):
         if value is None or value == "":
@@ -316,7 +316,7 @@ def _digest(columns: Mapping[str, Cells]) -> str:
 
 
 def _say_same(rows: IntArray, earlier: IntArray, n: int) -> None:
-    """A warning about rows that no feature tells apart."""
+    """Warn about rows that have the same features."""
     same = np.flatnonzero(earlier != np.arange(n))
     pairs = ", ".join(f"{i + 1} as {earlier[i] + 1}" for i in same[:_SHOWN]) + (", ..." if len(same) > _SHOWN else "")
     warnings.warn(
@@ -326,9 +326,9 @@ def _say_same(rows: IntArray, earlier: IntArray, n: int) -> None:
 
 
 def rows_again(known: Any, entries: Any, passed: Any) -> Rows | None:
-    """The rows of a journal's table, which was passed again; InvalidInput if it is another one.
+    """The rows of a journal's table, which was passed again; InvalidInput if it is a different one.
 
-    ``known`` and ``entries`` are what the journal has of the table, None for nothing, and of the parameters.
+    ``known`` is the journal's config of the table, None for no table; ``entries`` are its configs of the parameters.
     """
     if known is None:
         if passed is not None:

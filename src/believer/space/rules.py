@@ -1,6 +1,7 @@
-"""Linear rules that points have to keep: sums of parts, weighted sums, and how many parts may be present at once.
+"""Linear rules that points must keep: sums of parts, weighted sums, and the number of parts that may be present at
+once.
 
-Rules are data. A space searches among the points that keep them, and a journal holds them as it holds parameters.
+Rules are data. A space is searched among the points that keep them, and a journal stores them like parameters.
 
 >>> import believer as bv
 >>> space = bv.Space(
@@ -23,26 +24,26 @@ from believer.space import scale
 from believer.space.parameter import Number, Parameter
 
 NEARLY = 1e-9
-"""Rules hold to so much of their terms: what a user writes in short decimals need not add up to the bit."""
+"""The relative tolerance of rules, because numbers in short decimals need not add up to the last bit."""
 
 
 _ROUNDING = 1e-15
-"""A bound that is so small a part of the largest term is what rounding leaves of 0."""
+"""A bound that is smaller than this share of the largest term is 0 with a rounding error."""
 
 
 @runtime_checkable
 class Rule(Protocol):
-    """A rule that holds at every point that a study hands out."""
+    """A rule that every suggested point keeps."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parameters that it is about."""
+        """The parameters in the rule."""
 
     def check(self, parameters: Mapping[str, Parameter]) -> None:
         """Raise InvalidInput unless these parameters, each by itself, can keep the rule."""
 
     def holds(self, params: Mapping[str, Any]) -> bool:
-        """Whether a point keeps it, to 1e-9 of its terms."""
+        """Whether a point keeps the rule, to 1e-9 of its terms."""
 
     def to_config(self) -> dict[str, Any]:
         """Plain JSON data: the arguments that make an equal rule."""
@@ -52,12 +53,12 @@ class Rule(Protocol):
 class Linear:
     """A weighted sum of parameters within bounds: at_least ≤ Σ c_i x_i ≤ at_most, in the user's units.
 
-    Made by :func:`linear` and :func:`sum_to`.
+    It is made by :func:`linear` and :func:`sum_to`.
 
     Parameters
     ----------
     terms : pairs of a name and its coefficient.
-    at_least, at_most : what the sum may be; None for no bound, the same number for an equation.
+    at_least, at_most : the bounds of the sum; None for no bound, and the same number twice for an equation.
     """
 
     terms: tuple[tuple[str, float], ...]
@@ -117,12 +118,12 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class MaxParts:
-    """A rule: at most ``most`` of some parameters are above zero. :func:`max_parts` makes it.
+    """A rule: at most ``most`` of some parameters are above zero. It is made by :func:`max_parts`.
 
     Parameters
     ----------
     names : the parameters, whose least value is 0.
-    most : how many of them may be present.
+    most : the number of them that may be present.
     """
 
     names: tuple[str, ...]
@@ -145,7 +146,7 @@ class MaxParts:
                 raise InvalidInput(f"{self!r} needs parts whose least value is 0; got low={number.low} for {name!r}.")
 
     def holds(self, params: Mapping[str, Any]) -> bool:
-        """Whether no more than so many are above zero."""
+        """Whether at most ``most`` of them are above zero."""
         return sum(bool(params[name]) for name in self.names) <= self.most
 
     def to_config(self) -> dict[str, Any]:
@@ -154,16 +155,16 @@ class MaxParts:
 
 
 KINDS: dict[str, Any] = {"Linear": Linear, "MaxParts": MaxParts}
-"""What a config calls the rules of this library."""
+"""The names of the library's rules in a config."""
 
 
 def sum_to(names: Iterable[str], total: float) -> Linear:
-    """The parts of a mixture add up to ``total``.
+    """A rule: the parts of a mixture add up to ``total``.
 
     Parameters
     ----------
-    names : of two or more parameters.
-    total : in their units.
+    names : the names of two or more parameters.
+    total : the sum, in their units.
     """
     return Linear(tuple((name, 1.0) for name in _checked_names(names, "sum_to", 2)), total, total)
 
@@ -175,36 +176,39 @@ def linear(
     at_most: float | None = None,
     equals: float | None = None,
 ) -> Linear:
-    """A weighted sum of parameters has bounds, or one value.
+    """A rule: a weighted sum of parameters lies within bounds, or has one value.
 
     Parameters
     ----------
     terms : the coefficient of each parameter, by name.
-    at_least, at_most : bounds of the sum.
-    equals : its only value; instead of the bounds.
+    at_least, at_most : the bounds of the sum.
+    equals : the only value of the sum, in place of bounds.
     """
     if not isinstance(terms, Mapping):
         raise InvalidInput(f"terms must be a mapping of names to coefficients; got {shown(terms)}.")
     if equals is not None:
         if at_least is not None or at_most is not None:
-            raise InvalidInput("equals excludes at_least and at_most: give either.")
+            raise InvalidInput(
+                "a rule must have either equals or bounds; got both. Leave out equals, or at_least and at_most."
+            )
         at_least = at_most = equals
     return Linear(tuple(terms.items()), at_least, at_most)
 
 
 def max_parts(names: Iterable[str], k: int) -> MaxParts:
-    """A rule that at most ``k`` of the parts are present, which means above zero.
+    """A rule: at most ``k`` of the parts are present, which means above zero.
 
     Parameters
     ----------
-    names : of parameters whose least value is 0.
-    k : how many at most.
+    names : the names of parameters whose least value is 0.
+    k : the largest number of parts that are present.
     """
     return MaxParts(_checked_names(names, "max_parts", 2), k)
 
 
 def checked_rules(rules: Any, parameters: Mapping[str, Parameter]) -> tuple[Rule, ...]:
-    """The rules of a space as a tuple, each checked against its parameters; bounds of 1e-17 in place of 0 are 0."""
+    """The rules of a space as a tuple, each checked against its parameters; bounds such as 1e-17 that are 0 with a
+    rounding error become 0."""
     given = [rules] if has(rules, Rule) else rules
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise InvalidInput(f"rules must be a list of rules, such as sum_to([...], 1.0); got {shown(rules)}.")
@@ -217,9 +221,9 @@ def checked_rules(rules: Any, parameters: Mapping[str, Parameter]) -> tuple[Rule
 
 
 def _without_rounding(rule: Linear, parameters: Mapping[str, Any]) -> Linear:
-    """``rule`` with bounds of 0 where they are what rounding leaves of 0, such as 0.3 - 0.2 - 0.1.
+    """``rule``, in which bounds that are 0 with a rounding error, such as 0.3 - 0.2 - 0.1, become 0.
 
-    "To 1e-9 of its terms" would mean nothing at a point where all of them are 0.
+    A tolerance of 1e-9 of the terms would otherwise be zero at a point where all terms are 0.
     """
     sizes = [abs(c) * max(abs(parameters[name].low), abs(parameters[name].high)) for name, c in rule.terms]
     least = _ROUNDING * max(sizes)
@@ -233,7 +237,7 @@ def to_config(rule: Rule) -> dict[str, Any]:
 
 
 def from_config(config: Any) -> Rule:
-    """A rule from its entry in a config; InvalidInput where it is none."""
+    """A rule from its entry in a config; InvalidInput if the entry is not a rule."""
     try:
         settings = {name: value for name, value in config.items() if name != "kind"}
         if "terms" in settings:
@@ -274,8 +278,8 @@ def _number_named(name: str, parameters: Mapping[str, Parameter], rule: object) 
         raise InvalidInput(f"{rule!r} needs numbers; got the parameter {parameter!r} for {name!r}.")
     if parameter.log:
         raise InvalidInput(
-            f"{rule!r} needs parameters on a plain scale; {name!r} has log=True, and a sum of logarithms is no sum: "
-            "drop log, or leave it out of the rule."
+            f"{rule!r} needs parameters on a linear scale; {name!r} has log=True. Remove log=True, or leave the "
+            "parameter out of the rule."
         )
     if parameter.rounded:
         raise InvalidInput(

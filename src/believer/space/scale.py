@@ -1,4 +1,5 @@
-"""The arithmetic of scales: where a number lies between two bounds, by its value or by its logarithm, and on a grid.
+"""The arithmetic of scales: the position of a number between two bounds, by its value or by its logarithm, and on a
+grid.
 
 =======  ================================================================
 symbol   meaning
@@ -26,13 +27,13 @@ from believer.errors import InvalidInput
 from believer.space.parameter import MAX_GRID, Number
 
 TOLERANCE = 1e-9
-"""A number so near to a bound or to a grid value, relative to its size, counts as the same."""
+"""A number this close to a bound or to a grid value, relative to its size, counts as the same."""
 
 _LARGEST = float(np.finfo(np.float64).max)
 
 
 def plain(value: Any) -> Any:
-    """A numpy scalar as the Python value that it stands for; anything else as it is."""
+    """A NumPy scalar as the equal Python value; anything else is returned unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -45,20 +46,20 @@ def real(value: Any) -> float | None:
 
 
 def whole(value: Any) -> int | None:
-    """``value`` as a plain int; None for anything that is no whole number."""
+    """``value`` as a plain int; None for anything that is not a whole number."""
     number = real(value)
     return int(value) if number is not None and number.is_integer() else None
 
 
 def keep(p: Number, name: str, number: float | None, what: str) -> None:
-    """Replace a field of a frozen parameter by the ``number`` that it stands for; InvalidInput if there is none."""
+    """Set a field of a frozen parameter to ``number``, its value as a plain number; InvalidInput if that is None."""
     if number is None:
         raise InvalidInput(f"{name} must be {what}; got {name}={shown(getattr(p, name))}.")
     object.__setattr__(p, name, number)
 
 
 def check_scale(p: Number) -> None:
-    """The rules of ``log`` and ``step`` that all numbers share."""
+    """Check ``log`` and ``step`` by the rules that all numbers share."""
     if not isinstance(p.log, bool):
         raise InvalidInput(f"log must be True or False; got log={shown(p.log)}.")
     if p.log and p.low <= 0:
@@ -81,13 +82,13 @@ def to_config(p: Number) -> dict[str, Any]:
 
 
 def ordinal(x: float) -> int:
-    """Position of a float among all floats, zero's being 0."""
+    """The position of a float among all floats; that of zero is 0."""
     bits = int(np.float64(abs(x)).view(np.int64))
     return bits if x >= 0.0 else -bits
 
 
 def grid_values(p: Number, i: IntArray) -> Array:
-    """Grid values low + i * step as floats, i cut to 0, ..., k - 1; without a step, floats one after the other."""
+    """Grid values low + i * step as floats, with i clipped to 0, ..., k - 1; without a step, successive floats."""
     if p.step is None:
         places = ordinal(p.low) + np.clip(i, 0, (p.count or 1) - 1)
         floats: Array = np.copysign(np.abs(places).view(np.float64), places)
@@ -103,7 +104,7 @@ def grid_values(p: Number, i: IntArray) -> Array:
 
 @lru_cache(maxsize=256)
 def _digits(x: float) -> int:
-    """After the point, as ``x`` is written."""
+    """The number of digits after the decimal point, as ``x`` is written."""
     return -int(Decimal(repr(float(x))).as_tuple().exponent)
 
 
@@ -119,15 +120,15 @@ def positions(p: Number, values: Array, by_magnitude: bool) -> Array:
 
 
 def position(p: Number, number: float, by_magnitude: bool) -> float:
-    """``positions`` of a single value, the same to the bit and a tenth of its price."""
+    """The same as ``positions`` for a single value, bit for bit, at a tenth of the cost."""
     if p.low == p.high or by_magnitude:
         return float(positions(p, np.array([number]), by_magnitude)[0])
     return min(max((number - p.low) / (p.high - p.low), 0.0), 1.0)
 
 
 def measured(p: Number, value: Any, name: str) -> float:
-    """``value`` of ``p`` as it was measured: any number, above 0 on a logarithmic scale; InvalidInput, with ``name``,
-    for anything else."""
+    """A measured ``value`` of ``p``, which need not be on its steps or within its bounds, but above 0 on a logarithmic
+    scale; InvalidInput, with ``name``, for anything that is not such a number."""
     try:
         found: float = p.check(value, name)
     except InvalidInput:
@@ -143,7 +144,7 @@ def measured(p: Number, value: Any, name: str) -> float:
 
 
 def located(p: Number, number: float, by_magnitude: bool) -> float:
-    """The position of a measured ``number``: that of :func:`position` within the bounds, and on beyond them."""
+    """The position of a measured ``number``: that of :func:`position` within the bounds, extended beyond them."""
     if p.low == p.high or p.low <= number <= p.high:
         return position(p, number, by_magnitude)
     with np.errstate(over="ignore"):
@@ -153,7 +154,7 @@ def located(p: Number, number: float, by_magnitude: bool) -> float:
 
 
 def encode(p: Number, values: Sequence[Any], name: str, by_magnitude: bool) -> Array:
-    """Positions (n, 1) of n values, which are checked on the way: all at once where they are plain."""
+    """Positions (n, 1) of n values, which are checked; plain floats are checked all at once."""
     if len(values) == 1:
         return np.array([[position(p, float(p.check(values[0], name)), by_magnitude)]])
     exact = type(p.low)
@@ -167,7 +168,7 @@ def encode(p: Number, values: Sequence[Any], name: str, by_magnitude: bool) -> A
 
 
 def grid(p: Number, by_magnitude: bool) -> Array:
-    """Positions (k, 1) of the values; the two ends of a long grid, and 0 and 1 when continuous."""
+    """Positions (k, 1) of the values; only the two ends of a long grid, and 0 and 1 if continuous."""
     k = p.count
     if k is None:
         return np.array([[0.0], [1.0]])
@@ -176,7 +177,7 @@ def grid(p: Number, by_magnitude: bool) -> Array:
 
 
 def nearest_in(grid: Array, at: Array) -> IntArray:
-    """Indices (n,) of the values of an ascending ``grid`` (k,) that are nearest to ``at`` (n,); of two, the lower."""
+    """Indices (n,) of the values of an ascending ``grid`` (k,) nearest to ``at`` (n,); of a tie, the lower value."""
     right = np.minimum(np.maximum(grid.searchsorted(at), 1), len(grid) - 1)
     left = np.maximum(right - 1, 0)
     index: IntArray = np.where(at - grid[left] <= grid[right] - at, left, right)

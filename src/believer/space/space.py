@@ -2,7 +2,7 @@
 
 The encoded columns of the parameters are next to each other, in the order of the names.
 
-The file is long because it is one class, and most lines of its methods are what users read.
+The file is long because it is one class, and many of its lines are documentation.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from believer.space.when import in_words
 _SAME_VALUE = 1e-12
 
 REACH = 1.0
-"""How far outside of the bounds a result may lie for models to learn from it, as a share of what lies between them."""
+"""The largest distance from the bounds at which models still learn from a result, as a share of the distance between
+the bounds."""
 
 Constraint: TypeAlias = Callable[[dict[str, Any]], bool]
 RegionOf: TypeAlias = Callable[[Box], Region]
@@ -48,7 +49,7 @@ RegionOf: TypeAlias = Callable[[Box], Region]
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class Space:
-    """The search space: named parameters in a fixed order, and a rule for which points are allowed.
+    """The search space: named parameters in a fixed order, and the points that are allowed.
 
     Parameters
     ----------
@@ -58,16 +59,17 @@ class Space:
     constraint : ``constraint(params) -> bool`` says which points are allowed; None allows all.
     constraint_name : the name of the constraint in a journal. By default a journal identifies the constraint by the
         code of the function, and a study that goes on with edited code has to pass ``change=True``.
-    rules : what must hold at every point that is handed out, such as ``[sum_to(["a", "b", "c"], 1.0)]``; made by
+    rules : linear rules that every suggested point keeps, such as ``[sum_to(["a", "b", "c"], 1.0)]``; made by
         :func:`~believer.space.rules.sum_to`, :func:`~believer.space.rules.linear` and
-        :func:`~believer.space.rules.max_parts`. Points are searched where they hold; none is drawn and thrown away.
-    within : ``within(box)`` gives the :class:`~believer.space.region.Region` to search, a part of the box that the
-        parameters span; None searches all of it.
+        :func:`~believer.space.rules.max_parts`. The search is restricted to points that keep them, without rejection
+        sampling.
+    within : ``within(box)`` returns the :class:`~believer.space.region.Region` to search, a part of the box that the
+        parameters span; None searches the whole box.
 
     Attributes
     ----------
     dim : the number of encoded columns, d.
-    table : the rows of which points are chosen; None for a space that was not made by :meth:`from_table`.
+    table : the rows from which points are chosen; None for a space that was not made by :meth:`from_table`.
     """
 
     _items: tuple[tuple[str, Parameter], ...]
@@ -78,12 +80,12 @@ class Space:
     rules: tuple[Rule, ...]
     dim: int = field(init=False, compare=False)
     _places: tuple[tuple[int, int], ...] = field(compare=False)
-    """The first column of each parameter, and that after its last."""
+    """The first column of each parameter, and the column after its last."""
     _groups: tuple[int, ...] | None = field(compare=False)
     _conditions: Conditions = field(compare=False)
-    """When which parameters have a value."""
+    """The conditions under which parameters have a value."""
     _ruled: Geometry | None = field(compare=False)
-    """Where the rules hold, with nothing held."""
+    """The set in which the rules hold, if no parameter is fixed."""
 
     def __init__(
         self,
@@ -108,7 +110,9 @@ class Space:
         if within is not None and not callable(within):
             raise InvalidInput(f"within must be a function of the box or None; got {shown(within)}.")
         if within is not None and constraint is not None:
-            raise InvalidInput("constraint and within exclude each other: let the region say which points are allowed.")
+            raise InvalidInput(
+                "a space must have either a constraint or within; got both. Let the region keep the constraint."
+            )
         ends = list(accumulate((parameter.width for parameter in parameters.values()), initial=0))
         if ends[-1] > MAX_COLUMNS:
             raise InvalidInput(f"a space must have {MAX_COLUMNS:,} columns at most; got {ends[-1]:,}.")
@@ -133,30 +137,30 @@ class Space:
         for rule in self.rules:
             self.refuse_conditional(rule.names, repr(rule))
         if self.rules and within is not None:
-            raise InvalidInput("rules and within exclude each other: let the region keep the rules.")
+            raise InvalidInput("a space must have either rules or within; got both. Let the region keep the rules.")
         object.__setattr__(self, "_ruled", self._geometry(self._box({}), {}) if self.rules else None)
 
     @staticmethod
     def from_table(source: Any, features: Any = None, *, id_column: str | None = None) -> Space:
         """A space of given points: the rows of a table, each of which is suggested once.
 
-        Rows that no feature tells apart are one point, of which the first row is shown; a warning names them.
+        Rows with the same features are one point, for which the first row is shown; a warning names them.
 
         Parameters
         ----------
         source : the path of a CSV file, a data frame, a list of dicts, or a dict of columns. It may have millions of
             rows.
-        features : the names of the columns that the model looks at: numbers, or texts as categories. A dict can say
-            more of them, ``{"c": bv.Float(0.01, 1, log=True), "solvent": bv.Categorical({...}), "mass": None}``. None
-            takes all columns of numbers but the id.
-        id_column : the name of the column that names rows. A point may be told by it alone. The id and all columns that
-            are no features are shown with each trial.
+        features : the names of the columns that the model uses: numbers, or texts as categories. A dict can also give
+            their parameters, ``{"c": bv.Float(0.01, 1, log=True), "solvent": bv.Categorical({...}), "mass": None}``. By
+            default all columns of numbers except the id.
+        id_column : the name of the column with the ids of rows. A result may name its point by the id alone. The id and
+            all columns that are not features are shown with each trial.
         """
         rows = rows_of(source, features, id_column)
         return Space(rows.parameters, table=rows)
 
     def showing(self, names: Collection[str]) -> Space:
-        """The same space; of the columns of its table that are no features, it has those among ``names`` alone."""
+        """The same space; of the columns of its table that are not features, only those among ``names`` are kept."""
         if self.table is None:
             return self
         rows = self.table.showing(names)
@@ -171,7 +175,7 @@ class Space:
         return f"Space({dict(self._items)!r}{'' if self.constraint is None else f', {self.constraint!r}'}{within})"
 
     def __len__(self) -> int:
-        """Number of parameters, without columns of a table that are no features."""
+        """The number of parameters, without columns of a table that are not features."""
         return len(self._items) if self.table is None else len(self.table.features)
 
     @staticmethod
@@ -191,7 +195,7 @@ class Space:
         return tuple(dict(self._items))
 
     def likely(self) -> Likely | None:
-        """The beliefs about where the optimum is; None where no parameter has any."""
+        """The beliefs about where the optimum is; None if no parameter has one."""
         return likely_of(self.parameters, {name: start for name, _, start, _ in self._layout()})
 
     @property
@@ -203,13 +207,13 @@ class Space:
     def groups(self) -> tuple[int, ...] | None:
         """The number of each encoded column's lengthscale, from 0; None if each column has its own.
 
-        All columns of a parameter share one, but for descriptors, which have one each.
+        All columns of a parameter share one, except descriptors, which have one each.
         """
         return self._groups
 
     def descriptor_shares(self, lengthscales: Array) -> dict[str, dict[str, float]]:
-        """How much each descriptor, and the identity, counts in each parameter with descriptors, under ``lengthscales``
-        (dim,)."""
+        """The shares of each descriptor and of the identity under ``lengthscales`` (dim,), for each parameter with
+        descriptors."""
         described = [
             (name, p.descriptor_shares(lengthscales[start:stop]))
             for name, p, start, stop in self._layout()
@@ -231,7 +235,8 @@ class Space:
         return self.region().size if self._conditions.when else math.prod(k for k in counts if k is not None)
 
     def present(self, params: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names of the parameters that the point ``params`` (already checked) has to have: all, as a rule."""
+        """The names of the parameters that the point ``params`` (already checked) must have: all, without
+        conditions."""
         return self._conditions.present(self.names, params) if self._conditions.when else self.names
 
     def check(self, params: Mapping[str, Any], measured: bool = False) -> dict[str, Any]:
@@ -243,7 +248,7 @@ class Space:
         Parameters
         ----------
         params : the point.
-        measured : whether it was evaluated, so that its numbers need not lie on grids or within bounds.
+        measured : whether the point was evaluated; its numbers then need not lie on grids or within bounds.
         """
         if self.table is not None:
             return self.table.at(self.table.place(params))
@@ -257,7 +262,7 @@ class Space:
                 if not conditions.holds(name, given):
                     if name in given:
                         raise InvalidInput(
-                            f"{name!r} has a value only where {in_words(when)}; got {shown(given[name])} at "
+                            f"{name!r} has a value only if {in_words(when)}; got {shown(given[name])} at "
                             f"{ {one: given[one] for one in conditions.needs[name] if one in given} }. Leave it out."
                         )
                 elif name in params and name not in given:
@@ -269,12 +274,15 @@ class Space:
             raise InvalidInput(f"params must give every parameter a value; missing: {', '.join(missing)}.")
         return given
 
-    def check_fixed(self, fixed: Mapping[str, Any], measured: bool = False) -> dict[str, Any]:
-        """Check values ``fixed`` of some of the parameters; ``measured`` as for :meth:`check`."""
+    def check_fixed(self, fixed: Mapping[str, Any], measured: bool = False, what: str = "params") -> dict[str, Any]:
+        """Check the values ``fixed`` of some of the parameters; ``measured`` is as for :meth:`check`.
+
+        ``what`` names the argument in errors.
+        """
         if self.table is not None:
-            return self.table.checked(fixed)
+            return self.table.checked(fixed, what)
         if not isinstance(fixed, Mapping):
-            raise InvalidInput(f"params must be a mapping of names to values; got {shown(fixed)}.")
+            raise InvalidInput(f"{what} must be a mapping of names to values; got {shown(fixed)}.")
         checked = {
             name: (p.measured if measured and has(p, Measurable) else p.check)(fixed[name], name)
             for name, p in self._items
@@ -282,21 +290,22 @@ class Space:
         }
         if len(checked) < len(fixed):
             unknown = next(name for name in fixed if name not in checked)
-            raise InvalidInput(f"params must name parameters among {', '.join(self.names)}; got {shown(unknown)}.")
+            raise InvalidInput(f"{what} must name parameters among {', '.join(self.names)}; got {shown(unknown)}.")
         return checked
 
     def measured(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Check a point that was really evaluated, with all parameters.
 
-        Its numbers need not lie on steps or within bounds, and no rule is asked. A number that is not above 0 has no
-        place on a logarithmic scale, and neither has a choice that is not listed: InvalidInput.
+        Its numbers need not lie on steps or within bounds, and rules are not checked. Raises InvalidInput for a number
+        that is not above 0 on a logarithmic scale, and for a choice that is not listed.
         """
         return self.check(params, True)
 
     def moved(self, params: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
-        """The point that was evaluated in place of ``params``, with the values ``changed``, as ``measured`` gives it.
+        """The point that was evaluated in place of ``params``, with the values in ``changed``, checked as by
+        ``measured``.
 
-        Parameters that have no value there any more are left out.
+        Parameters that no longer have a value there are left out.
         """
         if not isinstance(changed, Mapping):
             raise InvalidInput(f"params must be a mapping of names to values; got {shown(changed)}.")
@@ -312,8 +321,8 @@ class Space:
     def located(self, params: Mapping[str, Any]) -> tuple[Array, bool]:
         """The encoding (dim,) of a measured point, and whether it is near enough to the bounds to learn from.
 
-        Outside of the bounds it lies outside of the unit cube, by the distance between the bounds at most: what is
-        farther away in any parameter is cut off there, and no model is to learn from it.
+        A point outside of the bounds lies outside of the unit cube. If it is farther away than the distance between the
+        bounds in any parameter, it is clipped there, and no model should learn from it.
         """
         if self.table is not None:
             return frozen(self.encode([params])[0]), True
@@ -326,7 +335,8 @@ class Space:
         return frozen(near), bool((near == there).all())
 
     def allows(self, params: Mapping[str, Any]) -> bool:
-        """Whether the point ``params`` (already checked) keeps rules and constraint, and lies ``within`` the region."""
+        """Whether the point ``params`` (already checked) keeps the rules and the constraint, and lies ``within`` the
+        region."""
         if not all(rule.holds(params) for rule in self.rules):
             return False
         if self.within is not None:
@@ -342,14 +352,14 @@ class Space:
         return self._conditions.holds(name, params)
 
     def trimmed(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of a point, each valid for itself, without those of parameters that have none there."""
+        """The values of a point, each already checked, without those of parameters that have no value there."""
         items = dict(self._items)
         parents = {name for needed in self._conditions.needs.values() for name in needed}
         checked = {name: items[name].check(params[name], name) for name in parents if name in params}
         return {name: params[name] for name in self._conditions.present(params, checked)}
 
     def compatible(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values, one after the other, of parameters that can have them together with those before them."""
+        """The values that parameters can have together; one that contradicts earlier ones is left out."""
         kept: dict[str, Any] = {}
         for name, value in values.items():
             with suppress(InvalidInput):
@@ -358,8 +368,10 @@ class Space:
         return kept
 
     def has_place_for(self, name: str, earlier: Mapping[str, Parameter], fill: Mapping[str, Any]) -> bool:
-        """Whether the parameter ``name`` may have a value at points of another space, of parameters ``earlier``;
-        ``fill`` has the values of parameters of this space at points that lacked them."""
+        """Whether the parameter ``name`` may have a value at points of another space with the parameters ``earlier``.
+
+        ``fill`` has the values that parameters of this space had there if the other space did not have them.
+        """
         return self._conditions.is_met(name, earlier, fill)
 
     def encode(self, points: Iterable[Mapping[str, Any]]) -> Array:
@@ -381,7 +393,7 @@ class Space:
         return X
 
     def _encoded(self, rows: Sequence[Mapping[str, Any]]) -> Array:
-        """Checked points, of which some lack some parameters, as rows (n, dim)."""
+        """Checked points as rows (n, dim); some points may lack some parameters."""
         X = np.full((len(rows), self.dim), REST)
         for name, p, start, stop in self._layout():
             there = [i for i, row in enumerate(rows) if name in row]
@@ -390,8 +402,8 @@ class Space:
         return X
 
     def misplaced(self, points: Iterable[Mapping[str, Any]], X: Array) -> int | None:
-        """The first row of ``X`` (n, dim) that is not the encoding of its point among ``points``, but for rounding;
-        None if all are."""
+        """The first row of ``X`` (n, dim) that is not, to rounding, the encoding of its point in ``points``; None if
+        all are."""
         slack = np.concatenate([np.full(p.width, p.slack) for _, p in self._items])
         if self._ruled is not None:
             slack[self._ruled.columns] = np.maximum(slack[self._ruled.columns], self._ruled.slack)
@@ -402,8 +414,8 @@ class Space:
         """The point nearest to each row of ``X`` (n, dim), always within bounds and on the grids.
 
         decode(encode([p])) is [p]: exactly for discrete values, to 1e-12 of the value or of the range for a Float.
-        Where ``rules`` are equations, numbers have 13 decimals, and add up to the last of them. Values that are
-        ``held`` stand in place of what is decoded.
+        If ``rules`` have equations, numbers are rounded to 13 decimals and add up exactly. Values that are ``held``
+        replace the decoded ones.
         """
         U = np.clip(as_points(X, self.dim), 0.0, 1.0)
         if self.table is not None:
@@ -421,7 +433,7 @@ class Space:
     ) -> Region:
         """The region of allowed encoded points, with the parameters in ``fixed`` at their values.
 
-        ``among``: further parameters, and for each the values of which it has one.
+        ``among`` gives the allowed values of further parameters.
         """
         if self.table is not None:
             return self.table.part(self.check_fixed(fixed or {}), among or {})
@@ -435,7 +447,7 @@ class Space:
         return Conditional(region, self._dependents(box), core)
 
     def _without_conditions(self, box: Box, values: Mapping[str, Sequence[Any]]) -> Region:
-        """The part of a box that is searched, as if every parameter always had a value."""
+        """The part of a box to search, as if every parameter always had a value."""
         if self.within is not None:
             return self.within(box)
         if not self.rules:
@@ -445,8 +457,8 @@ class Space:
         return Polytope(box, geometry)
 
     def linear(self, coefficients: Mapping[str, float]) -> tuple[float, Array] | None:
-        """Numbers weighted by ``coefficients``, as a constant and coefficients (dim,) in the cube; None if that is not
-        linear there."""
+        """A sum of numbers with the weights ``coefficients``, as a constant and coefficients (dim,) in the cube; None
+        if it is not linear there."""
         constant, a = 0.0, np.zeros(self.dim)
         for name, p, start, _ in self._layout():
             if name in coefficients:
@@ -457,7 +469,7 @@ class Space:
         return constant, a
 
     def nearest(self, x: Array, among: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-        """The value nearest to the point ``x`` (dim,) for each parameter in ``among``, of those listed there."""
+        """For each parameter in ``among``, the value listed there that is nearest to the point ``x`` (dim,)."""
         found = {}
         for name, p, start, stop in self._layout():
             if name in among:
@@ -466,7 +478,8 @@ class Space:
         return found
 
     def _box(self, values: Mapping[str, Sequence[Any]]) -> Box:
-        """The box of all parameters, each of those in ``values`` at one of its values; parents allow it to have one."""
+        """The box of all parameters, in which those in ``values`` are restricted to these values, and their parents to
+        values that allow them."""
         lower, upper, blocks = np.zeros(self.dim), np.ones(self.dim), []
         left = self._conditions.under(values)
         for name, p, start, stop in self._layout():
@@ -484,7 +497,7 @@ class Space:
         return Box(frozen(lower), frozen(upper), tuple(blocks), feasible, rounding, self._tolerance())
 
     def _at_rest(self, box: Box) -> Box:
-        """The same box with the columns of conditional parameters at rest, and without a constraint."""
+        """The same box with the columns of conditional parameters at 0.5, and without a constraint."""
         lower, upper, resting = box.lower.copy(), box.upper.copy(), set[int]()
         for name, _, start, stop in self._layout():
             if name in self._conditions.when:
@@ -512,7 +525,7 @@ class Space:
         return tuple(found)
 
     def _geometry(self, box: Box, values: Mapping[str, Sequence[Any]]) -> Geometry:
-        """The geometry of the rules. Raises InvalidInput, which names the rules to blame, if they hold nowhere."""
+        """The geometry of the rules. Raises InvalidInput, which names the contradicting rules, if they hold nowhere."""
         parameters, starts = dict(self._items), {name: start for name, _, start, _ in self._layout()}
         grids = {block.start: block.values[:, 0] for block in box.blocks if block.ordered and len(block.values) > 1}
 
@@ -533,8 +546,7 @@ class Space:
         return found
 
     def to_config(self) -> dict[str, Any]:
-        """Plain JSON data from which ``from_config`` makes an equal space. Of a constraint it only says that there is
-        one."""
+        """Plain JSON data from which ``from_config`` makes an equal space. A constraint is only marked as present."""
         config: dict[str, Any] = {
             "parameters": [{"name": name, **to_config(p)} for name, p in self._items],
             "constrained": self.constraint is not None,
@@ -556,10 +568,10 @@ class Space:
 
         Parameters
         ----------
-        config : what ``to_config`` returned.
+        config : the result of ``to_config``.
         constraint : the constraint, which must be passed again because JSON cannot hold a function.
         constraint_name : the name of the constraint in a journal.
-        table : the rows, where points are chosen of a table, from :func:`~believer.space.rows.rows_again`.
+        table : the rows from :func:`~believer.space.rows.rows_again`, if points are chosen from a table.
         """
         try:
             entries, constrained, within = config["parameters"], config["constrained"], config.get("within", False)
@@ -587,12 +599,13 @@ class Space:
             yield name, parameter, start, stop
 
     def _tolerance(self) -> Array:
-        """Discrete columns are the same only when equal, to rounding."""
+        """The tolerance of each column; discrete columns must be equal, to rounding."""
         columns = ([SAME_POINT if p.count is None else _SAME_VALUE] * p.width for _, p in self._items)
         return frozen([*chain.from_iterable(columns)])
 
     def _rounded(self, X: Array) -> Array:
-        """``X`` (m, dim) with the columns of long grids on their nearest values; the others stay, bit for bit."""
+        """``X`` (m, dim) with the columns of long grids on their nearest values; other columns are unchanged, bit for
+        bit."""
         out = X.copy()
         for name, p, start, stop in self._layout():
             if p.rounded:
@@ -600,13 +613,13 @@ class Space:
         return out
 
     def _feasible(self, X: Array) -> BoolArray:
-        """A mask (m,) of the points ``X`` (m, dim), at which rules hold, that the constraint allows."""
+        """A mask (m,) of the points ``X`` (m, dim) that the constraint allows; the rules hold at all of them."""
         assert self.constraint is not None
         return np.array([_satisfies(self.constraint, params) for params in self.decode(X)], dtype=bool)
 
 
 def _satisfies(constraint: Constraint, params: Mapping[str, Any]) -> bool:
-    """Whether a point is one that the constraint allows."""
+    """Whether the constraint allows a point."""
     try:
         verdict = constraint(dict(params))
     except Exception as error:

@@ -10,11 +10,11 @@ from believer.arrays import shown
 from believer.errors import InvalidInput
 
 LONGEST = 40
-"""Characters of a unit."""
+"""The largest number of characters of a unit."""
 
 
 def units_of(part: object) -> str:
-    """The units of a parameter or a goal; "" where it has none, or is of a kind that knows none."""
+    """The units of a parameter or a goal; "" if it has none."""
     units = getattr(part, "units", "")
     return units if isinstance(units, str) else ""
 

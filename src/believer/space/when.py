@@ -1,4 +1,4 @@
-"""The condition of a parameter: other parameters, and their values under which it has a value itself."""
+"""The condition of a parameter: other parameters, and their values for which it has a value itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from believer.space.parameter import Parameter
 from believer.space.scale import plain
 
 When: TypeAlias = dict[str, tuple[Any, ...]]
-"""For each name of a parent, the values that it must have one of; all parents must."""
+"""For the name of each parent, the allowed values; all parents must have one of theirs."""
 
 
 def when_of(part: object) -> When | None:
@@ -27,7 +27,7 @@ def keep_when(part: Parameter) -> None:
 
 
 def checked_when(given: Any) -> When | None:
-    """A condition as it was given, with plain values; InvalidInput for anything else."""
+    """Check a condition and return it with plain values; InvalidInput for anything else."""
     if given is None:
         return None
     rule = 'when must name the values of other parameters, such as {"kernel": "rbf"} or {"kernel": ["rbf", "poly"]}'

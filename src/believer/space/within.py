@@ -1,4 +1,4 @@
-"""A region of any kind, cut down by a function of its points, some of which are known to be kept."""
+"""A region of any kind, restricted by a function of its points; some points that it keeps are known."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from believer.arrays import Array, BoolArray, IntArray
 from believer.space.region import Region
 
 _HALVINGS = 8
-"""Of the way from a known point to one that the function does not keep."""
+"""The number of bisections between a known point and one that the function does not keep."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Within:
     """A :class:`~believer.space.region.Region`: the points of ``whole`` that a function keeps.
 
-    Where too few of the points that are drawn are kept, the others are moved towards a known one until they are.
+    If too few of the drawn points are kept, the others are moved towards a known point until they are.
 
     Parameters
     ----------
-    whole : the region that is cut down.
-    keeps : (m, d) -> (m,) bool.
-    known : points (k, d) of the whole that are kept, at least one.
+    whole : the region that is restricted.
+    keeps : the function, (m, d) -> (m,) bool.
+    known : one or more points (k, d) of the region that the function keeps.
     """
 
     whole: Region
@@ -41,24 +41,26 @@ class Within:
     rounded = property(attrgetter("whole.rounded"))
 
     def points(self) -> Array:
-        """Those of the whole that are kept, (n, d)."""
+        """The points of the whole region that are kept, (n, d)."""
         points = self.whole.points()
         return points[self.keeps(points)]
 
     def spread(self, U: Array) -> Array:
-        """Points (m, d) from uniform numbers ``U`` (m, d), all of them lawful but for another rule by function."""
+        """Points (m, d) from uniform numbers ``U`` (m, d), all of which are kept, without regard to another constraint
+        function."""
         return self._pulled(self.whole.spread(U), np.zeros(0, dtype=np.intp))
 
     def sample(self, m: int, rng: np.random.Generator) -> Array:
-        """``m`` lawful points (m, d) from ``rng``; fewer where another rule by function forbids some."""
+        """``m`` allowed points (m, d) from ``rng``; fewer if another constraint function forbids some."""
         return self._enough(self.whole.sample(m, rng))
 
     def near(self, X: Array, m: int, widths: tuple[float, ...], rng: np.random.Generator) -> Array:
-        """``m`` lawful neighbors of each row of ``X`` (k, d) from ``rng``; fewer where they are not kept."""
+        """``m`` allowed neighbors of each row of ``X`` (k, d) from ``rng``; fewer if some are not kept."""
         return self._enough(self.whole.near(X, m, widths, rng))
 
     def project(self, X: Array, inside: Array | None = None) -> Array:
-        """The points of the whole nearest to ``X`` (m, d); with ``inside`` the last lawful one on the way to there."""
+        """The points of the whole region nearest to ``X`` (m, d); with ``inside``, the last allowed points on the way
+        there."""
         if inside is None:
             return self.whole.project(X)
         out = self.whole.project(X, inside)
@@ -73,16 +75,16 @@ class Within:
         return self.whole.box()
 
     def steps(self, X: Array) -> Iterator[Array]:
-        """Those of the whole, (s, a, d)."""
+        """Those of the whole region, (s, a, d)."""
         return self.whole.steps(X)
 
     def neighbors(self, x: Array) -> Array:
-        """Those of ``x`` (d,) in the whole that are kept, (m, d)."""
+        """The neighbors of ``x`` (d,) in the whole region that are kept, (m, d)."""
         found = self.whole.neighbors(x)
         return found[self.keeps(found)] if len(found) else found
 
     def holds(self, X: Array) -> BoolArray:
-        """A mask of the lawful rows of ``X`` (m, d)."""
+        """A mask of the allowed rows of ``X`` (m, d)."""
         found = self.whole.holds(X)
         if found.any():
             found[found] = self.keeps(X[found])
@@ -93,7 +95,8 @@ class Within:
         return self.whole.among(X, others)
 
     def _enough(self, points: Array) -> Array:
-        """Those of ``points`` (m, d) that are lawful; of fewer than a quarter, the others moved as well."""
+        """The allowed ones of ``points`` (m, d); if these are fewer than a quarter, the others are moved and
+        included."""
         kept = self.holds(points)
         if 4 * int(kept.sum()) >= len(points):
             return points[kept]
@@ -101,12 +104,13 @@ class Within:
         return moved[self.holds(moved)]
 
     def _pulled(self, points: Array, kept: IntArray) -> Array:
-        """``points`` (m, d), moved towards known ones where they are not kept; those of the rows ``kept`` are."""
+        """``points`` (m, d), in which those that are not ``kept`` are moved towards known ones."""
         lawful = self.keeps(points) if not len(kept) else np.isin(np.arange(len(points)), kept)
         return self._bisected(points, self.known[np.arange(len(points)) % len(self.known)], lawful)
 
     def _bisected(self, points: Array, inside: Array, lawful: BoolArray) -> Array:
-        """The last lawful points on the way from ``inside`` (m, d) to ``points`` (m, d), which stay if ``lawful``."""
+        """The last allowed points on the way from ``inside`` (m, d) to ``points`` (m, d); points that are ``lawful``
+        are unchanged."""
         out, rows = points.copy(), np.flatnonzero(~lawful)
         good, bad = inside[rows], points[rows]
         for _ in range(_HALVINGS if len(rows) else 0):

@@ -15,10 +15,10 @@ from believer.study.constraints import identity
 from believer.study.trials import Trial, same_value
 
 Shared: TypeAlias = str | Iterable[str] | Mapping[str, int]
-"""Names of parameters that have one value in a batch, or the number of values that each may have."""
+"""The names of parameters that have one value in a batch, or a dict with the number of values that each may have."""
 
 Cost: TypeAlias = Mapping[str, float] | Callable[[dict[str, Any]], float]
-"""What a point costs: a price for each unit of some numbers, or a function of the params."""
+"""The cost of a point: a price for each unit of some numbers, or a function of the params."""
 
 Values: TypeAlias = dict[str, tuple[Any, ...]]
 """The values that parameters have in a batch, by name."""
@@ -30,9 +30,9 @@ class BatchRules:
 
     Attributes
     ----------
-    shared : the number of values, at most, that a parameter has in the batch.
+    shared : for each shared parameter, the largest number of values that it has in the batch.
     max_cost : the most that the batch may cost; None for no limit.
-    cost : what a point costs.
+    cost : the cost of a point.
     """
 
     shared: Mapping[str, int] = field(default_factory=dict)
@@ -47,9 +47,11 @@ class BatchRules:
         max_cost: float | None = None,
         cost: Cost | None = None,
     ) -> BatchRules:
-        """The rules that a user states, checked; ``fixed`` are parameters that are held in this ask."""
+        """Check the rules of a user; ``fixed`` has the parameters that have fixed values in this ask."""
         if (max_cost is None) != (cost is None):
-            raise InvalidInput("max_cost and cost belong together: cost says what a point costs; pass both.")
+            raise InvalidInput(
+                "max_cost needs the cost of a point, and cost needs a limit; got only one of them. Pass both."
+            )
         if max_cost is not None:
             max_cost, cost = finite(max_cost, "max_cost"), _checked_cost(space, cost)
         counts: Mapping[Any, Any] = {}
@@ -81,7 +83,7 @@ class BatchRules:
         return bool(self.shared) or self.max_cost is not None
 
     def to_config(self) -> dict[str, Any]:
-        """Plain data for the request in a journal; empty without rules."""
+        """Plain data for the request in a journal; empty if there are no rules."""
         config: dict[str, Any] = {"shared": dict(self.shared)} if self.shared else {}
         if self.max_cost is not None:
             config["max_cost"] = self.max_cost
@@ -127,12 +129,12 @@ class BatchRules:
         return all(_has(some, params[name]) for name, some in values.items() if name in params)
 
     def full(self, values: Values) -> Values:
-        """Those of ``values`` that are as many as a batch may have."""
+        """Those of the ``values`` of which there are as many as a batch may have."""
         return {name: some for name, some in values.items() if len(some) >= self.shared[name]}
 
 
 def _checked_cost(space: Space, cost: Any) -> Cost:
-    """A cost as it was given; InvalidInput for what is none."""
+    """Check a cost and return it; InvalidInput if it is not one."""
     if callable(cost):
         return cost  # type: ignore[no-any-return]
     if not isinstance(cost, Mapping) or not cost:

@@ -103,7 +103,7 @@ def with_units(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str,
 
 
 def is_relabeled(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether settings differ in their units only."""
+    """Whether settings differ only in their units."""
     if units_in(found) == units_in(wanted):
         return False
     # As text, which tells 1 from True.
@@ -147,7 +147,7 @@ def adapted(
     A new parameter has the value of its ``backfill``. A removed parameter is left out; if it had a ``backfill``, only
     points with that value can be converted. A parameter without a value at the point is left out as well.
 
-    ``fill`` has the known values of parameters, of this space or others, at points that lack them. ``check`` says
+    ``fill`` has the known values of parameters, of this space or others, at points that lack them. ``check`` checks
     whether a point is allowed; None allows what the space may suggest, whatever its rules.
     """
     names = space.names

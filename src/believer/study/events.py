@@ -1,7 +1,7 @@
-"""The events of a study: frozen values. How one is written as a line of JSON is for its journal's format to say.
+"""The events of a study: frozen values. The journal's format determines how an event is written as a line of JSON.
 
-``at`` is the wall-clock time of an event, in seconds since 1970 (UTC); None if it is not known. It is for those who
-look at a study: nothing is computed from it, and two events that differ in it alone are equal.
+``at`` is the wall-clock time of an event, in seconds since 1970 (UTC); None if it is not known. It is only shown:
+nothing is computed from it, and two events that differ only in it are equal.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Upgraded:
-    """A study of another format or engine goes on, under these versions: what follows is written and chosen so."""
+    """A study of an older format or engine goes on under these versions: later events are written, and points chosen,
+    by them."""
 
     format: int
     versions: Json
@@ -56,10 +57,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The trial's outcome came in, or a part of it; its numbers are always finite.
+    """The outcome of a trial, or a part of it; its numbers are always finite.
 
-    ``params``, here and in events like this: parameters that the trial was really evaluated with, where they differ
-    from those that were suggested; None if they do not.
+    ``params``, here and in similar events: the parameters with which the trial was really evaluated, if they differ
+    from those suggested; otherwise None.
     """
 
     id: int

@@ -1,7 +1,7 @@
 """The formats of a journal: how an event is written as a line of JSON, and read, in each of them.
 
-A line is exactly one event or it is refused: no unknown field, each of its type, every one present but for those that a
-format gives a default. Floats are written by ``repr``, so they come back bit for bit.
+A line must be exactly one event: it has no unknown field, each field has its type, and only fields with a default in
+the format may be absent. Floats are written by ``repr``, so they come back bit for bit.
 
 ======  ==================================================================================================
 format  what is new
@@ -72,7 +72,7 @@ _CLASSES: dict[str, type[Event]] = {
 _KINDS = {cls: kind for kind, cls in _CLASSES.items()}
 _TIMED = get_args(Timed)
 _Evaluated = Told | Failed | Amended
-"""Events that may say what a trial was really evaluated with."""
+"""Events that may have the parameters with which a trial was really evaluated."""
 
 # The types that JSON gives are exact: a bool is not an int here.
 _INT, _TEXT, _OBJECT, _LIST, _NUMBER = (int,), (str,), (dict,), (list,), (float, int)
@@ -98,7 +98,7 @@ _OUTCOME[3] = _OUTCOME[4] = _OUTCOME[5] = _OUTCOME[6] = {**_OUTCOME[2], "replica
 
 _DEFAULTS: dict[int, dict[str, Any]] = {1: {}, 2: {"constraints": {}, "noise": {}}}
 _DEFAULTS[3] = _DEFAULTS[4] = _DEFAULTS[5] = _DEFAULTS[6] = {**_DEFAULTS[2], "replicates": {}, "lost": []}
-"""Fields of a result that a line of each format may lack, and what they are then."""
+"""Fields of a result that a line of each format may lack, and their defaults."""
 
 _ANSWERS: dict[tuple[type[Event], int], Types] = {
     (cls, version): {**own, **result}
@@ -112,13 +112,13 @@ _ANSWERS: dict[tuple[type[Event], int], Types] = {
 """The fields of a line with a result in each format."""
 
 _CHECKSUM = ',"crc32":"{}"}}'
-"""How a line ends."""
+"""The end of a line."""
 
 _END = re.compile(rb',"crc32":"([0-9a-f]{8})"\}')
 """The same, to be looked for."""
 
 _DEEPEST = 32
-"""Levels of nesting: more than any part of this library has, and few enough for all that walks down them."""
+"""The largest depth of nesting: more than any part of this library has, and small enough for recursion."""
 
 _written = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _read = json.JSONDecoder().decode
@@ -186,7 +186,7 @@ def _result(outcome: Outcome | None, version: int) -> Json:
 
 
 def decode_event(line: str, version: int = FORMAT) -> Event:
-    """The event of one line of format ``version``; ``InvalidInput`` if it is anything but exactly one known event."""
+    """The event of one line of format ``version``; ``InvalidInput`` if it is not exactly one known event."""
     return _event(parse_object(_verified(line) if version > 1 else line), version)
 
 
@@ -328,7 +328,8 @@ def _check_fields(what: str, record: Any, types: Types) -> None:
 
 
 def parse_object(line: str, what: str = "an event") -> Json:
-    """The JSON object of one line, whatever its fields; keys must differ, numbers be finite, nesting have an end."""
+    """The JSON object of one line, whatever its fields; keys must differ, numbers must be finite, and the nesting is
+    limited."""
     try:
         record = _as_written(line)
         if record is None:

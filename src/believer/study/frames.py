@@ -18,7 +18,7 @@ _WIDEST = 2**63
 def frame(columns: Mapping[str, Sequence[Any]], library: str | None = None) -> Any:
     """Columns by name as a data frame; MissingExtra if the library is not installed.
 
-    A column that mixes kinds, such as the choices 1 and "a", holds them as they are.
+    A column of mixed types, such as the choices 1 and "a", keeps them as objects.
 
     Parameters
     ----------

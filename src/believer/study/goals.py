@@ -40,7 +40,7 @@ DESIRABILITY = "desirability"
 """The name of the one objective that desirabilities add up to."""
 
 RUNS = "(runs)"
-"""The output that says whether an evaluation comes back at all: -1 where it did, 1 where it failed."""
+"""The output for the success of an evaluation: -1 if it returned a result, 1 if it failed."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Goals:
         return next(iter(outcome.objectives), output) if self.is_plain else output
 
     def _called(self, name: str, number: str, others: Set[str]) -> str:
-        """The name that a number told under ``name`` has here."""
+        """The name in these goals of a number that was told under ``name``."""
         other = {ONLY: number, number: ONLY}.get(name, name)
         return other if name not in self.wanted and other in self.wanted and other not in others else name
 
@@ -227,7 +227,8 @@ class Goals:
         )
 
     def column(self, outcomes: Mapping[int, Outcome], output: str) -> dict[int, float]:
-        """The values of an output, as by :meth:`value`, for all outcomes, of the same objectives, that have one."""
+        """The values of an output, as by :meth:`value`, for all outcomes that have one. All outcomes have the same
+        objectives."""
         if output == DESIRABILITY and self.is_weighed:
             return {i: value for i, one in outcomes.items() if (value := self.value(one, output)) is not None}
         key = self.key_of_all(outcomes.values(), output)
@@ -238,7 +239,7 @@ class Goals:
         return {i: value for i, value in found.items() if value is not None}
 
     def key_of_all(self, outcomes: Iterable[Outcome], output: str) -> str:
-        """The name under which all outcomes, which have the same objectives, hold an output."""
+        """The name under which all outcomes hold an output. All outcomes have the same objectives."""
         first = next((one for one in outcomes if one.objectives), None) if self.is_plain else None
         return output if first is None else self.key(first, output)
 
@@ -252,7 +253,7 @@ class Goals:
         return self._weighed(outcome.objectives)
 
     def _weighed(self, values: Mapping[str, float]) -> float:
-        """The geometric mean of what ``values`` are worth."""
+        """The geometric mean of the desirabilities of ``values``."""
         goals = [(goal, values[name]) for name in self.aims if isinstance(goal := self.wanted[name], Desirability)]
         worths = [(goal.worth(value), goal.weight) for goal, value in goals]
         if min(worth for worth, _ in worths) <= 0.0:
@@ -298,12 +299,13 @@ class Goals:
 
 
 def checked_reference(reference: Any, goals: Goals) -> dict[str, float] | None:
-    """The reference point by the names of the objectives, None to infer it; InvalidInput if it is not one."""
+    """The reference point, as numbers by the names of the objectives, or None to infer it; InvalidInput if it is
+    invalid."""
     if reference is None:
         return None
     names = goals.objectives
     if len(names) < 2:
-        raise InvalidInput("a reference point needs several objectives; this study has one.")
+        raise InvalidInput("a reference point needs several objectives; this study has one. Leave out reference.")
     if not isinstance(reference, Mapping) or reference.keys() != set(names):
         raise InvalidInput(f"reference must have a number for each of {', '.join(names)}; got {shown(reference)}.")
     return {name: finite(reference[name], f"reference of {name}", LARGEST) for name in names}

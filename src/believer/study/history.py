@@ -20,11 +20,12 @@ from believer.surrogates.data import Data
 from believer.surrogates.replicates import noise_of_means
 
 Fitted = tuple[tuple[int, ...], dict[str, Any]]
-"""Ids of the results that a model was fitted to, and its hyperparameters."""
+"""The ids of the results to which a model was fitted, and its hyperparameters."""
 
 RUN_STD, RUN_LIMIT = 0.3, -0.5
-"""How far -1, for an evaluation that came back, and 1, for one that failed, are taken to be off, as a border between
-the two is no smooth function; and below what an evaluation is expected to come back (benchmarks/failures.py)."""
+"""For the output of success (-1) and failure (1) of an evaluation: the noise of these values, because the border
+between them is not a smooth function; and the value below which an evaluation is expected to succeed
+(benchmarks/failures.py)."""
 
 _RUN = Output(RUNS, 1.0, Limits(high=RUN_LIMIT), warped=False, exact=True)
 
@@ -38,7 +39,7 @@ class Table:
     output : the output, with its goal.
     ids : the trials that have a value.
     data : their points, values, and known noise.
-    pending : points whose result of this output may still come.
+    pending : the points whose result of this output is pending.
     fitted : the hyperparameters behind the last proposal, a warm start; None if there is none.
     """
 
@@ -64,7 +65,7 @@ class History:
     next_id : the id that the next trial gets.
     designed : the number of points of the space-filling design that were handed out.
     unused : names of numbers in results that have no goal.
-    answered_then : of each trial that a strategy chose, how many had been answered at that time.
+    answered_then : for each trial that a strategy chose, the number of trials that had results at that time.
     """
 
     ids: tuple[int, ...]
@@ -80,12 +81,12 @@ class History:
 
     @property
     def data(self) -> Data:
-        """Results of the first objective."""
+        """The results of the first objective."""
         return self.tables[0].data
 
     @property
     def is_fresh(self) -> bool:
-        """Whether results have come since the last proposal that kept its hyperparameters."""
+        """Whether there are results since the last proposal that kept its hyperparameters."""
         return any(table.fitted is not None and not {*table.ids} <= {*table.fitted[0]} for table in self.tables)
 
     @staticmethod
@@ -101,10 +102,10 @@ class History:
 
         Parameters
         ----------
-        settings : of the study.
-        trials : ``(id, params, what it returned)`` for each: a number, an :class:`Outcome`, or numbers by name; a text
-            says why it failed, and None that it is pending. NaN and infinities are failures. A trial with some of the
-            declared outcomes is pending in the others.
+        settings : the settings of the study.
+        trials : ``(id, params, result)`` for each. The result is a number, an :class:`Outcome` or a dict of numbers; a
+            text is the reason of a failure, and None means pending. NaN and infinities are failures. A trial with some
+            of the declared outcomes is pending in the others.
         fitted : ids and hyperparameters of the last fit, if they were kept; the values of these ids have not changed.
         queue : points that the user wants next, in the user's terms.
         """
@@ -154,17 +155,17 @@ class History:
 
         Parameters
         ----------
-        settings : of the study.
-        points : of all trials by id, in the order of ids; each (d,), in the encoded cube.
-        outcomes : results by id, all with the same objectives; where outcomes are declared, as far as they are known.
-        failed, pending : ids of trials that have failed, and of those that may have a result yet, or the rest of one.
+        settings : the settings of the study.
+        points : the points of all trials by id, in the order of ids; each (d,), in the encoded cube.
+        outcomes : results by id, all with the same objectives; with declared outcomes, those that are known.
+        failed, pending : the ids of failed trials, and of trials whose result, or a part of it, is pending.
         queue : as for :meth:`of`, checked.
-        next_id : the next id; None for the one after the last.
+        next_id : the id of the next trial; None for the one after the last.
         designed : the number of points of a design; None for all.
-        fitted : as for :meth:`of`; where outcomes are declared it may be by output.
-        answered_then : of each trial that a strategy chose, how many had been answered at that time; None takes the
-            trials after the design for chosen one by one, each when those before it had been answered.
-        passed_by : points (d,) that were handed out, and evaluated elsewhere.
+        fitted : as for :meth:`of`; with declared outcomes it may be a dict by output.
+        answered_then : for each trial that a strategy chose, the number of trials that had results at that time; with
+            None, the trials after the design count as chosen one by one, each after the results of all earlier ones.
+        passed_by : points (d,) that were suggested but evaluated with other parameters.
         """
         goals, waiting, failures = settings.goals, tuple(sorted(pending)), frozenset(failed)
         study = _Points.of(points, settings)
@@ -227,7 +228,7 @@ class _Points:
         known = {one: goals.column(ordered, one.name) for one in goals.outputs}
         if failed and settings.failures == LEARN:
             known[_RUN] = {i: 1.0 if i in failed else -1.0 for i in sorted(failed | answered)}
-        elif failed:  # what a failed trial returned counts only where failures are learned
+        elif failed:  # the outcomes of a failed trial count only if failures are learned
             known = {one: {i: v for i, v in values.items() if i not in failed} for one, values in known.items()}
         tables = []
         for output, values in known.items():
@@ -241,7 +242,7 @@ class _Points:
         return tuple(tables)
 
     def _noise(self, name: str, ids: tuple[int, ...], outcomes: Sequence[Outcome]) -> list[list[float]] | None:
-        """Standard deviations of the results of an output, as told or as replicates show; None if none is known."""
+        """The standard deviations of the results of an output, as told or from replicates; None if none is known."""
         if not [one for one in outcomes if one.noise or one.replicates]:
             return None
         goals = self.settings.goals
@@ -254,7 +255,7 @@ class _Points:
         known = [one.noise.get(key, 0.0) for one in outcomes]
         each = [one.replicates.get(key, (0.0,)) for one in outcomes]
         if max(map(len, each), default=1) > 1:
-            called = ONLY if len(goals.wanted) == 1 else name  # what the only outcome is called changes nothing
+            called = ONLY if len(goals.wanted) == 1 else name  # the name of the only outcome changes nothing
             rng = stream(self.settings.seed, len(ids), f"noise of {called}")
             spread = [float(np.std(values, ddof=1)) if len(values) > 1 else 0.0 for values in each]
             counts = [len(values) for values in each]
@@ -289,4 +290,4 @@ def _in_order(trials: Iterable[Any]) -> list[Any]:
     try:
         return sorted(trials, key=lambda trial: trial[0])
     except (TypeError, IndexError, KeyError) as error:
-        raise InvalidInput(f"trials must be (id, params, what it returned), ids whole numbers; {error}.") from error
+        raise InvalidInput(f"trials must be tuples (id, params, result), ids whole numbers; {error}.") from error

@@ -15,7 +15,7 @@ _RULE = "1px solid rgba(128,128,128,.35)"
 _ACCENT = "#2f80c9"
 _QUIET = "rgba(128,128,128,.8)"
 _LONG = 40
-"""Characters from which on a text may take several lines."""
+"""The number of characters from which on a text may take several lines."""
 
 _WIDTH, _HEIGHT, _EDGE = 260, 72, 6
 
@@ -63,7 +63,7 @@ def convergence(values: Sequence[float | None], best: Sequence[float | None], un
     if len(known) < 2:
         return ""
     across = _Scale(0.0, len(values) - 1.0, _EDGE, _WIDTH - _EDGE)
-    # A few far results must not flatten the line, which is what is looked at.
+    # A few outliers must not flatten the line.
     line = [value for value in best if value is not None]
     middle = sorted(known)[len(known) // 10 : len(known) - len(known) // 10]
     low, high = min(*line, *middle), max(*line, *middle)
@@ -81,7 +81,10 @@ def convergence(values: Sequence[float | None], best: Sequence[float | None], un
 
 
 def scatter(points: Sequence[tuple[float, float]], names: tuple[str, str], words: str) -> str:
-    """Points to the right and up, joined in the order of the first; "" without two. ``words`` describe the picture."""
+    """Pairs of numbers as points, to the right and up, joined in the order of the first; "" without two.
+
+    ``words`` is a description of the picture, for screen readers.
+    """
     if len(points) < 2:
         return ""
     across = _Scale(min(x for x, _ in points), max(x for x, _ in points), _EDGE, _WIDTH - _EDGE)

@@ -4,9 +4,9 @@ A journal is a text file of JSON objects, one event a line, of which the first i
 JSON and nothing else: no code in it can run. How its lines reach the disk, and its lock, are described in
 :mod:`believer.study.line_file`.
 
-A line that has its newline and cannot be understood, the last one included, was acknowledged once and then damaged or
-edited: that is ``JournalCorrupt``, never a silent loss. So is a whole line with its checksum that has something else in
-the place of its newline; without anything there, or with zero bytes, it was never finished.
+A line with its newline was acknowledged. If it cannot be read, even if it is the last one, it was damaged or edited
+later: this is ``JournalCorrupt``, never a silent loss. The same holds for a whole line with its checksum and another
+character in place of its newline. A last line with nothing or zero bytes in that place was never finished.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Journal", "PathLike", "read_events", "write_events"]
 _log = logging.getLogger(__name__)
 
 START = b'{"kind":"begun",'
-"""How every journal that this library wrote begins."""
+"""The beginning of every journal that this library has written."""
 
 _WORDING = Wording(
     file="journal",
@@ -41,9 +41,10 @@ _WORDING = Wording(
 
 
 def read_events(path: PathLike) -> list[Event]:
-    """All events of a journal, without its lock; a torn last line is ignored, and left where it is.
+    """All events of a journal, read without its lock; an unfinished last line is ignored and left in the file.
 
-    Raises ``JournalError`` if there is nothing to read, ``JournalCorrupt`` or ``JournalTooNew`` if it makes no sense.
+    Raises ``JournalError`` if there is nothing to read, and ``JournalCorrupt`` or ``JournalTooNew`` if it cannot be
+    understood.
     """
     torn: list[bytes] = []
     return _parsed(read_lines(path, torn.append), torn, path)[0]
@@ -60,17 +61,19 @@ def _parsed(lines: Iterable[bytes], torn: Iterable[bytes], path: PathLike) -> tu
             if number == 1 or '"upgraded"' in text[:40]:
                 version = _version(text, version, path)
             event = decode_event(text, version)
-            if isinstance(event, Asked):  # most are asked for in the same way: one copy of that will do
+            if isinstance(event, Asked):  # most asks have equal requests, so they share one copy
                 said = repr(event.request)  # which tells 1 from True
                 asked = asked if said == asked[0] else (said, event.request)
                 event = replace(event, request=asked[1])
             if isinstance(event, Begun) != (number == 1):
                 raise InvalidInput("the first event, and no other, must be begun.")
         except ValueError as error:  # also: bytes that are not UTF-8
-            cut = f", or delete this line and all after it, to go on from line {number - 1}" if events else ""
-            message = (
-                f"line {number} of {os.fspath(path)} is not a journal event ({error}). Restore it from a copy{cut}."
-            )
+            advice = "Check that it is a journal, or restore it from a copy"
+            if events:
+                advice = (
+                    f"Restore it from a copy, or delete this line and all after it, to go on from line {number - 1}"
+                )
+            message = f"line {number} of {os.fspath(path)} is not a journal event ({error}). {advice}."
             raise JournalCorrupt(message, line=number) from error
         events.append(event)
     if any(map(_lacks_newline, torn)):
@@ -90,9 +93,10 @@ def _parsed(lines: Iterable[bytes], torn: Iterable[bytes], path: PathLike) -> tu
 
 
 def _version(text: str, version: int, path: PathLike) -> int:
-    """The format that a line says it begins, or the ``version`` so far where it says none.
+    """The format that a line states, or the ``version`` so far if it states none.
 
-    Before any strict check: a later format may have fields and kinds that this version cannot know.
+    This comes before any strict check, because a later format may have fields and kinds that this version does not
+    know.
     """
     said = parse_object(text).get("format")
     if type(said) is not int:
@@ -126,14 +130,14 @@ def _lines(events: Iterable[Event]) -> Iterator[bytes]:
 
 
 def is_begun(path: PathLike) -> bool:
-    """Whether there is a finished line at ``path``: where there is none, a study can begin."""
+    """Whether there is a finished line at ``path``; if there is none, a study can begin."""
     return os.path.exists(as_path(path, "a journal")) and next(read_lines(path), None) is not None
 
 
 class Journal:
     """A journal open for appending, by one writer at a time; made by ``create`` or ``open``.
 
-    Not for use by several threads at once, and closed in a forked child.
+    It is not for use by several threads at once, and is closed in a forked child.
     """
 
     __slots__ = ("_file", "_version")
@@ -144,7 +148,8 @@ class Journal:
 
     @classmethod
     def create(cls, path: PathLike, begun: Begun) -> Journal:
-        """Begin a journal where there is none, or an empty file, or a torn first line; else ``JournalError``."""
+        """Begin a journal if there is no file, an empty one, or one with an unfinished first line only; otherwise raise
+        ``JournalError``."""
         line = _line(begun, begun.format)
         with explained("create", path, "Its directory must exist and be writable."):
             file = LineFile(path, _WORDING, create=True)
@@ -164,7 +169,8 @@ class Journal:
 
     @classmethod
     def open(cls, path: PathLike) -> tuple[Journal, list[Event]]:
-        """Lock a journal, read it, and cut off a torn last line. Raises as ``read_events``, and ``JournalLocked``."""
+        """Lock a journal, read it, and cut off an unfinished last line. Raises the errors of ``read_events``, and
+        ``JournalLocked``."""
         with explained("open", path, "Check the path, and that you may write there."):
             file = LineFile(path, _WORDING, create=False)
             try:

@@ -16,10 +16,10 @@ from believer.study.goal import bounds, words
 from believer.study.goals import Goals
 
 _LONGEST = 60
-"""Characters of a text that is shown in full on a line with others."""
+"""The largest number of characters of a text that is shown in full on a line with others."""
 
 DIGITS, _FEW = 6, 4
-"""Digits of a number in a table, and on a line with others."""
+"""The number of digits of a number in a table, and on a line with others."""
 
 MAX_NAMED = 12
 """Numbers that a line names one by one."""
@@ -35,9 +35,9 @@ class Labels:
     outcomes : the units of outcomes that have some.
     wanted : the goal of each outcome in words: "maximize", "at least 95 %".
     limits : the limits of outcomes, as a table shows them: "≥ 95".
-    ascending : the objectives, and whether less of each is better.
+    ascending : for each objective, whether less is better.
     objective : the units of the only objective; "" if there are several or none are given.
-    equations : the rules that are equations, which hold for numbers as they are shown, too.
+    equations : the rules that are equations; they also hold for the numbers that are shown.
     parts : the parameters in them, by name.
     largest : digits before the decimal mark of the largest number that a part can be.
     """
@@ -54,7 +54,7 @@ class Labels:
 
     @staticmethod
     def of(space: Space, goals: Goals) -> Labels:
-        """Those of a study."""
+        """The labels of a study."""
         equations = tuple(rule for rule in space.rules if isinstance(rule, Linear) and rule.is_equation)
         parts: dict[str, Any] = {name: space.parameters[name] for rule in equations for name in rule.names}
         ends = [abs(end) for part in parts.values() for end in (part.low, part.high)]
@@ -71,7 +71,8 @@ class Labels:
         )
 
     def shown(self, params: Mapping[str, Any], digits: int) -> Mapping[str, Any]:
-        """A point whose parts of sums have so many digits, in which the sums still hold; others stay as they are."""
+        """A point in which the parts of sums are rounded so that the sums still hold. A point that does not keep the
+        sums is left as it is."""
         if not self.equations or not self.parts.keys() <= params.keys():
             return params
         return Balance.of(self.equations, self.parts, decimals=digits - self.largest).balanced(dict(params))
@@ -90,7 +91,7 @@ def number(value: Any, digits: int = DIGITS, longest: int = _LONGEST) -> str:
 
 
 def one_line(text: str, longest: int = _LONGEST) -> str:
-    """``text`` without line breaks and other characters that move what follows, cut where it is long."""
+    """``text`` without line breaks and other control characters, shortened if it is long."""
     text = text if text.isprintable() else text.encode("unicode_escape", "backslashreplace").decode("ascii")
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

@@ -1,6 +1,6 @@
 """The ledger: the present state of a study, folded from its events.
 
-The file is long because each kind of event is folded here: the state follows from all of them together.
+The file is long because all kinds of events are folded here, and the state depends on all of them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from believer.study.trials import Trial, key_of, same_params
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many trials are in which state; ``answered`` ones are done or failed.
+    """The numbers of trials by state; ``answered`` trials are done or failed.
 
     Attributes
     ----------
@@ -64,78 +64,79 @@ class Counts:
 class Ledger:
     """The present state of a study. Outcomes are in the user's units.
 
-    What was handed out and told is kept as it was (``handed``, ``told``, ``faults``, ``over``, ``wanted``). How it
-    looks in the space and under the goals of now (``trials``, ``outcomes``, ``errors``, ``abandoned``, ``queue``) is
-    derived from that, and derived anew at each change: a change that is taken back has lost nothing.
+    What was handed out and told is kept unchanged (``handed``, ``told``, ``faults``, ``over``, ``wanted``). Its form in
+    the present space and under the present goals (``trials``, ``outcomes``, ``errors``, ``abandoned``, ``queue``) is
+    derived from that at each change, so that a change that is reversed loses nothing.
 
-    A number belongs to the name that it was told under, and one told without a name to the only outcome of that time.
-    Where a study goes from the plain number, "value", to goals with one objective, or back, the two are the same thing
-    from then on, unless results were told under the other name before. The number has such a second name once, for
-    good.
+    A number belongs to the name under which it was told, and a number without a name to the only outcome of that time.
+    If a study changes from the plain number, "value", to goals with one objective, or back, both names mean the same
+    number from then on, unless results were told under the other name before. The number gets such a second name only
+    once, and keeps it.
     """
 
     space: Space
     goals: Goals
-    """What is wanted of each outcome."""
+    """The goal of each outcome."""
     events: list[Event] = field(default_factory=list)
     handed: list[Trial] = field(default_factory=list)
-    """By id, as they were handed out or observed."""
+    """The trials by id, as they were handed out or observed."""
     told: dict[int, Outcome] = field(default_factory=dict)
-    """All that was told, under the names of then."""
+    """All outcomes that were told, under their names at that time."""
     faults: dict[int, str] = field(default_factory=dict)
-    """Why an evaluation failed, where that was told."""
+    """The reasons of failed evaluations."""
     over: set[int] = field(default_factory=set)
-    """Trials that nobody waits for: they had all that was wanted then, or were abandoned."""
+    """Trials that need no further result: they had all outcomes that were wanted at the time, or were abandoned."""
     wanted: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """Points that the user wants next, by their number."""
+    """The enqueued points, by their number."""
     number: str = ONLY
-    """The second name of the plain number; "value" where it has none."""
+    """The second name of the plain number; "value" if it has none."""
     trials: list[Trial] = field(default_factory=list)
-    """By id, in the space of now; as they were handed out where that has no place for them."""
+    """The trials by id, in the present space; those that do not fit are as they were handed out."""
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
     abandoned: set[int] = field(default_factory=set)
     queue: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """Points that the user wants next and that the space has a place for, by their number."""
+    """The enqueued points that fit the present space, by their number."""
     objectives: tuple[str, ...] | None = None
-    """Of a study of a plain number, the names that the first result has; that named first is what is optimized."""
+    """In a study of a plain number, the names in the first result; the first of them is optimized."""
     format: int = 0
-    """The journal format that events are written in now."""
+    """The journal format in which events are written now."""
     engine: int = 1
     """The number of the engine that chooses points now."""
     outside: set[int] = field(default_factory=set)
-    """Trials that the space has no place for since it was changed, and those evaluated far outside of its bounds: they
-    are kept, and no model learns from them."""
+    """Trials that do not fit the space since it was changed, and those that were evaluated far outside of its bounds:
+    they are kept, but no model learns from them."""
     is_changed: bool = False
-    """Whether the space or the goals were others once."""
+    """Whether the space or the goals were ever changed."""
     _placed: int = 0
-    """How many trials were checked to be at the points that are written with them."""
+    """The number of trials that were checked to lie at the points that are stored with them."""
     _queued: int = 0
-    """How many points entered the queue."""
+    """The number of points that have entered the queue."""
     _at: dict[Hashable, deque[int]] = field(default_factory=dict)
-    """The numbers of those that are the same point."""
+    """The numbers of equal points."""
     _barred: set[int] = field(default_factory=set)
-    """Those of the queue that the constraint does not allow since it was changed."""
+    """The enqueued points that the constraint does not allow since it was changed."""
     _fill: dict[str, Any] = field(default_factory=dict)
-    """What parameters are at where they are none, as the spaces so far said (``backfill``)."""
+    """The values of parameters at points that lack them, from the ``backfill`` of all spaces so far."""
     _was_declared: bool = False
     """Whether the study had goals other than the plain number."""
     _arrived: dict[str, dict[int, None]] = field(default_factory=dict)
-    """For each output: trials of which it is known, as they came in."""
+    """For each output, the trials whose value is known, in the order of their results."""
     _within: dict[int, float] = field(default_factory=dict)
-    """What is optimized, of results that are whole and within all limits; nothing for several objectives."""
+    """The values of the objective for complete results within all limits; empty for several objectives."""
     _measured: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """What trials were really evaluated with, where that is not what was suggested, or is off the space."""
+    """The parameters with which trials were really evaluated, if they differ from those suggested or lie off the
+    space."""
     _passed_by: dict[int, Array] = field(default_factory=dict)
-    """Where such trials had been suggested, in the space of now."""
+    """The suggested points of these trials, in the present space."""
     answered_then: dict[int, int] = field(default_factory=dict)
-    """Of each trial that a strategy chose, how many had been answered, or abandoned, at that time."""
+    """For each trial that a strategy chose, the number of trials that had been answered or abandoned at that time."""
     _fit: tuple[dict[str, int], dict[str, Any]] | None = None
-    """How many results the models of the last ask had seen, and their hyperparameters."""
+    """The numbers of results behind the models of the last ask, and their hyperparameters."""
 
     @staticmethod
     def of(events: Iterable[Event], space: Space, goals: Goals) -> Ledger:
-        """The ledger of a journal's ``events``; JournalCorrupt where one does not follow from those before it."""
+        """The ledger of a journal's ``events``; JournalCorrupt if one contradicts those before it."""
         ledger = Ledger(space, goals)
         for line, event in enumerate(events, start=1):
             ledger.follow(event, line)
@@ -143,7 +144,7 @@ class Ledger:
         return ledger
 
     def _refuse_misplaced(self) -> None:
-        """JournalCorrupt where the params of a trial that was handed out are not at its point."""
+        """Raise JournalCorrupt if the params of a trial that was handed out are not at its point."""
         new = self.handed[self._placed :]
         self._placed = len(self.handed)
         for start in range(0, len(new), 10_000):
@@ -168,7 +169,7 @@ class Ledger:
 
     @property
     def pending(self) -> tuple[Trial, ...]:
-        """Handed out, not answered or only in part, not abandoned; in id order."""
+        """The trials that were handed out and not abandoned, and have no complete answer; in id order."""
         answered = self.errors.keys() | self.abandoned | self.goals.whole(self.outcomes)
         return tuple([trial for trial in self.trials if trial.id not in answered])
 
@@ -178,12 +179,12 @@ class Ledger:
 
     @property
     def model(self) -> dict[str, Any] | None:
-        """The hyperparameters of the last ask; None before the first fit, and where a result was amended since."""
+        """The hyperparameters of the last ask; None before the first fit, and if a result was amended since."""
         return None if self._fit is None else self._fit[1]
 
     @property
     def fitted(self) -> dict[str, Fitted] | None:
-        """By output, the ids of the results that the model of the last ask was fitted to, and its hyperparameters."""
+        """By output, the ids of the results to which the model of the last ask was fitted, and its hyperparameters."""
         if self._fit is None:
             return None
         counts, model = self._fit
@@ -196,13 +197,14 @@ class Ledger:
 
     @property
     def counts(self) -> Counts:
-        """How many trials are in which state."""
+        """The numbers of trials by state."""
         failed, abandoned = len(self.errors), len(self.abandoned)
         done = len(self._arrived.get(RUNS, ())) - failed
         return Counts(done, failed, len(self.trials) - done - failed - abandoned, abandoned)
 
     def history(self, settings: StudySettings) -> History:
-        """The study as it stands, for a proposal under its ``settings``; a failure that was made good is none."""
+        """The present state of the study, for a proposal under its ``settings``; a failed trial whose result was
+        amended is not a failure."""
         there = [trial for trial in self.trials if trial.id not in self.outside] if self.outside else self.trials
         made = [i for i in self.outcomes if self.status(i) == "done"] if self.errors else []
         done = {key_of(self.trials[i].params) for i in made}
@@ -223,7 +225,7 @@ class Ledger:
 
     @property
     def next_wanted(self) -> tuple[dict[str, Any], ...]:
-        """Points of the queue that the next ask may hand out."""
+        """The enqueued points that the next ask may hand out."""
         return tuple(params for number, params in self.queue.items() if number not in self._barred)
 
     def go_on_in(self, space: Space) -> None:
@@ -242,7 +244,7 @@ class Ledger:
 
     @property
     def best(self) -> Trial | None:
-        """The trial with the best value within all limits; among equals the first, None without such a result."""
+        """The trial with the best value within all limits; the first of equal ones, and None if there is none."""
         values, sign = self._within, self.goals.outputs[0].sign
         if self.outside:
             values = {i: value for i, value in values.items() if i not in self.outside}
@@ -269,7 +271,7 @@ class Ledger:
         return "done" if self._is_whole(trial_id) else "partial"
 
     def find(self, trial: Trial | int) -> Trial:
-        """The trial with this id; TrialError when there is none."""
+        """The trial with this id; TrialError if there is none."""
         trial_id = trial.id if isinstance(trial, Trial) else trial
         if isinstance(trial_id, bool) or not isinstance(trial_id, int | np.integer):
             raise TrialError(f"a trial must be given as a Trial, its id or its params; got {shown(trial)}.")
@@ -278,14 +280,14 @@ class Ledger:
         return self.trials[int(trial_id)]
 
     def follow(self, event: Event, line: int) -> None:
-        """Take in the event of a journal's line; JournalCorrupt where it does not follow from those before it."""
+        """Apply the event of a journal's line; JournalCorrupt if it contradicts those before it."""
         try:
             self.apply(event)
         except (TrialError, InvalidInput, ValueError, KeyError, TypeError) as error:
             raise JournalCorrupt(f"line {line} does not follow from those before it: {error}", line) from error
 
     def apply(self, event: Event) -> None:
-        """Take in one event, which must be a lawful successor of those before."""
+        """Apply one event, which must be possible after those before it."""
         match event:
             case Begun(format=version, engine=engine) | Upgraded(format=version, engine=engine):
                 if version < self.format:
@@ -333,7 +335,8 @@ class Ledger:
         self.events.append(event)
 
     def _change(self, config: dict[str, Any]) -> None:
-        """Go on in another space, or with other goals: what fits counts, and the rest is kept. Units change nothing."""
+        """Go on in another space or with other goals: results that fit count, and the others are kept. Units change
+        nothing."""
         before = next(event.config for event in reversed(self.events) if isinstance(event, Begun | Changed))
         space, goals = space_and_goals(config)
         if not is_relabeled(upgraded_config(before), upgraded_config(config)):
@@ -357,7 +360,7 @@ class Ledger:
         return declared.aims[0] if len(declared.aims) == 1 and is_free else ONLY
 
     def _look_anew(self) -> None:
-        """All that is derived from what was handed out and told, for the space and the goals of now."""
+        """Derive everything from what was handed out and told, for the present space and goals."""
         found = placed([trial.params for trial in self.handed], self.space, self._fill)
         self.outside = {i for i, place in enumerate(found) if place is None}
         self.trials = [
@@ -378,7 +381,7 @@ class Ledger:
             self._look_at(trial_id)
 
     def _look_at(self, trial_id: int) -> None:
-        """Update what is known of one trial by the present goals."""
+        """Update the state of one trial under the present goals."""
         told, error = self.told.get(trial_id), self.faults.get(trial_id)
         regarded = told if told is None or self._is_as_told else self.goals.regarded(told, self.number)
         if regarded is not None:
@@ -386,11 +389,11 @@ class Ledger:
         if error is not None:
             self._fail(trial_id, error)
         if trial_id in self.over and self.status(trial_id) in ("pending", "partial"):
-            self.abandoned.add(trial_id)  # nobody waits for a number that was not asked for then
+            self.abandoned.add(trial_id)  # a number that was not wanted at the time is not waited for
 
     @property
     def _is_as_told(self) -> bool:
-        """Whether the number of a plain study has the names that results give it."""
+        """Whether the number of a plain study has the names that its results use."""
         return self.goals.is_plain and not self._was_declared
 
     def _seen(self, model: dict[str, Any]) -> dict[str, int]:
@@ -470,7 +473,7 @@ class Ledger:
             self.objectives = None
 
     def _observe(self, trial_id: int, params: dict[str, Any]) -> None:
-        """Take in a point from elsewhere; from format 6 on it need not lie on steps or within bounds."""
+        """Add a point from elsewhere; from format 6 on it need not lie on steps or within bounds."""
         try:
             encoded = self.space.encode([params])[0]
         except InvalidInput:
@@ -485,7 +488,7 @@ class Ledger:
             self._put_at(trial_id, params, params)
 
     def _move(self, trial_id: int, changed: dict[str, Any] | None) -> None:
-        """Put a trial where it was really evaluated: at parameters that differ from the suggested ones in some."""
+        """Move a trial to where it was really evaluated, with some parameters that differ from those suggested."""
         if changed is None:
             return
         trial = self.trials[trial_id]
@@ -495,7 +498,7 @@ class Ledger:
         self._measured[trial_id] = params
         self._put_at(trial_id, params, params)
         if trial_id in self.outcomes:
-            self._fit = None  # models have seen it elsewhere
+            self._fit = None  # models have learned it at another point
 
     def _put_at(self, trial_id: int, params: dict[str, Any], now: dict[str, Any] | None) -> None:
         """A trial that was evaluated with ``params``, which are ``now`` in the space; None without a place there."""

@@ -1,8 +1,8 @@
-"""Files of lines that survive a crash: one writer, each line on the disk before its append returns.
+"""Files of lines that survive a crash: there is one writer, and each line is on the disk before its append returns.
 
-The newline is the mark of a finished append. What follows the last newline (half a line, or the zero bytes that some
-file systems leave after a crash) was never acknowledged and is ignored, even if it happens to make sense. Who knows
-what a line looks like may tell from it a newline that was damaged later.
+The newline marks a finished append. Bytes after the last newline (half a line, or the zero bytes that some file systems
+leave after a crash) were never acknowledged and are ignored, even if they could be read. A caller that knows the form
+of a line may detect a newline that was damaged later.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from believer.study.files import (
 from believer.study.holder import leave_note, remove_note
 
 LONGEST = 2**28
-"""Bytes of a line with its newline: more than a study needs, and little enough to be read."""
+"""The largest number of bytes of a line with its newline: more than a study needs, and small enough to be read."""
 
 
 class LineFile:
     """A file of lines open for appending, by one writer at a time.
 
-    Not for use by several threads at once. In a forked child it is closed: the child must neither write to it nor keep
-    the lock alive once the parent is gone.
+    It is not for use by several threads at once. In a forked child it is closed: the child must not write to it, nor
+    keep the lock after the parent is gone.
 
-    ``end`` says what was appended: it grows when a line is on the disk, and whatever an exception leaves behind it is
-    cut off before the next append.
+    ``end`` is the number of bytes that were appended: it grows when a line is on the disk. Anything that an exception
+    leaves behind it is cut off before the next append.
     """
 
     __slots__ = ("__weakref__", "_closed_because", "_end", "_file", "_path", "_words", "_writing")
@@ -65,14 +65,14 @@ class LineFile:
 
     @property
     def end(self) -> int:
-        """Bytes of the lines that are finished, once :meth:`lines` has read them."""
+        """The number of bytes of the finished lines, once :meth:`lines` has read them."""
         self._repair()
         return self._end
 
     def lines(self, torn: Callable[[bytes], object] | None = None) -> Iterator[bytes]:
-        """The finished lines, without their newlines; to be read to the end before anything is appended.
+        """The finished lines, without their newlines. They must be read to the end before anything is appended.
 
-        ``torn`` is called with what follows them, if anything does.
+        ``torn`` is called with the bytes that follow them, if there are any.
         """
         with open(self._opened(), "rb", closefd=False) as file:
             file.seek(0)
@@ -83,21 +83,21 @@ class LineFile:
         self._end = length
 
     def drop_torn(self) -> None:
-        """Cut off what follows the finished lines."""
+        """Cut off the bytes after the finished lines."""
         fd = self._opened()
         if os.fstat(fd).st_size > self._end:
             os.ftruncate(fd, self._end)
             os.fsync(fd)
 
     def torn(self, length: int) -> bytes:
-        """The first bytes of what follows the finished lines."""
+        """The first bytes after the finished lines."""
         fd = self._opened()
         with open(fd, "rb", closefd=False) as file:
             file.seek(self._end)
-            return file.read(min(length, os.fstat(fd).st_size - self._end))  # what has no size may have no end
+            return file.read(min(length, os.fstat(fd).st_size - self._end))  # a file without a size may be endless
 
     def append(self, line: bytes) -> None:
-        """Add one line: on the disk when this returns; if it raises, ``end`` says whether it is."""
+        """Append one line. It is on the disk when this returns; if this raises, ``end`` says whether it is."""
         fd = self._opened()
         refuse_long(line)
         with explained("append to", self._path, "Nothing was recorded; make room or mend the disk, and call again."):
@@ -148,7 +148,8 @@ class LineFile:
             ) from error
 
     def _refuse(self, size: int) -> NoReturn:
-        """Refuse to append: another process wrote to the file without the lock, so that memory and file differ."""
+        """Raise JournalError, because another process wrote to the file without the lock, so that memory and file
+        differ."""
         what = "truncated" if size < self._end else "appended to"
         self.close()
         self._closed_because = f" because it was {what} by someone else"
@@ -189,7 +190,8 @@ _OPEN: weakref.WeakSet[LineFile] = weakref.WeakSet()
 
 
 def read_lines(path: PathLike, torn: Callable[[bytes], object] | None = None) -> Iterator[bytes]:
-    """The finished lines of a file, without its lock; a torn last line is left where it is, and given to ``torn``."""
+    """The finished lines of a file, read without its lock; an unfinished last line is left there, and passed to
+    ``torn``."""
     as_path(path)
     with explained("read", path, "Check the path."), open(followed(path), "rb") as file:
         yield from _finished(file, os.fstat(file.fileno()).st_size, os.fspath(path), torn)

@@ -37,7 +37,8 @@ from believer.surrogates.warp import Warp, likelier, warps_for
 _log = logging.getLogger(__name__)
 
 MAX_GIVEN = 2000
-"""Failed trials that a model is told of, and pending ones: the last of them, so many of each at most."""
+"""The largest number of failed trials on which a model is conditioned, and of pending ones; the last of them are
+used."""
 
 
 WARP = "y_warp"
@@ -48,15 +49,15 @@ ADDED = "added"
 """The name under which a model's hyperparameters hold the ids of results that came after the fit, in their order."""
 
 KEPT_FROM = 100
-"""With fewer results than this hyperparameters are fitted anew whenever there are others: that costs little. With more,
-regret is not shown to be worse for it (benchmarks/results/refits.md)."""
+"""With fewer results than this, hyperparameters are fitted again whenever there are new results, because that costs
+little. With more, they may be kept, which is not shown to make regret worse (benchmarks/results/refits.md)."""
 
 GROWN, SURPRISING = 0.125, 1.0 / 15.0
 """A fit to n results is repeated when more than GROWN n results have been added since, or when the added results are
 less likely than the model expected, by more than SURPRISING n nats in all."""
 
 _OUTLIER = 100.0
-"""The most that z² counts: one result that is far off says little of hyperparameters."""
+"""The largest z² that counts, because a single outlier says little about hyperparameters."""
 
 _DECIDED_ON = 500
 """With more results than this, a random subset of this size decides whether the results are warped."""
@@ -94,7 +95,7 @@ class _Fit:
 class _Kept:
     """The models of one output that are kept between proposals.
 
-    data: the results, in the user's units. start: the fit behind the last proposal, as the journal has it. fit: the
+    data: the results, in the user's units. start: the fit of the last proposal, as the journal stores it. fit: the
     model of these results. failed: the fit that was conditioned on failed trials, these trials with the values that
     they are given, and the model with them; None if there were no failed trials.
     """
@@ -106,14 +107,14 @@ class _Kept:
 
 
 class ModelCache:
-    """Values that proposals under one set of settings share. A cache never changes a result, only its cost.
+    """Values that proposals under the same settings share. A cache changes only the cost of a result, never the result.
 
-    Of each output two models are kept: the last fit to real results, and that fit conditioned on failed trials; each
-    is used again only on the very data that it saw, from the same start. ``memory`` is the strategy's own.
+    Two models of each output are kept: the last fit to real results, and that fit conditioned on failed trials. Each is
+    reused only for exactly the same data and the same start. ``memory`` belongs to the strategy.
 
     Parameters
     ----------
-    settings : of the study.
+    settings : the settings of the study.
     """
 
     def __init__(self, settings: StudySettings) -> None:
@@ -136,12 +137,12 @@ class ModelCache:
     def learned(self, history: History, place: int = 0) -> Learned:
         """The models of an output: the fit, and the fit conditioned on failures as the worst result.
 
-        The fit is warm-started from the one behind the last proposal, or is that one itself. Failures are added to the
-        model of the results by conditioning, or by a second fit if the model cannot be conditioned.
+        The fit is that of the last proposal, or a new one that is warm-started from it. Failures are added to the model
+        of the results by conditioning, or by a second fit if the model cannot be conditioned.
 
         Parameters
         ----------
-        history : of the study.
+        history : the history of the study.
         place : the position of the output among the tables of the history; 0 is the first objective.
         """
         table = history.tables[place]
@@ -183,7 +184,7 @@ class ModelCache:
         kept = self._kept.get(table.output.name)
         same = kept is not None and _same(kept.data, data)
         if not same:
-            self.memory = None  # it is about the models of before, and larger than they are
+            self.memory = None  # it belongs to the earlier models, and is larger than they are
         if kept is None or not same or start != kept.start:
             kept = self._kept[table.output.name] = _Kept(data, start, self._fitted(table, kept))
         return kept
@@ -195,7 +196,7 @@ class ModelCache:
         return self.settings.surrogate.fit(joined(fit.data, failed), rng, fit.model)
 
     def _fitted(self, table: Table, kept: _Kept | None) -> _Fit:
-        """The fit behind the last proposal, if the results are the same.
+        """The fit of the last proposal, if the results are the same.
 
         If that fit was to ``KEPT_FROM`` results or more, and the new results are few and not surprising, it is that fit
         conditioned on them. Otherwise it is a new fit, warm-started from it. A fit made for ``predict`` alone is no
@@ -289,7 +290,7 @@ class ModelCache:
         allowed: str,
         kept: _Kept | None,
     ) -> _Fit | None:
-        """The model behind the last proposal; None if it cannot have been a model of these results."""
+        """The model of the last proposal; None if it cannot have been a model of these results."""
         if kept is not None and _same(kept.fit.seen, seen) and added_of(_described(surrogate, kept.fit))[0] == state:
             fit, n = kept.fit, len(seen)
             return replace(fit, model=fit.base, data=fit.data.at(slice(n)), ids=ids, added=(), surprise=0.0)
@@ -317,7 +318,7 @@ def added_of(state: dict[str, Any]) -> tuple[dict[str, Any], tuple[int, ...]]:
         return state, ()
     added = state[ADDED]
     if not isinstance(added, list) or len({shown(i) for i in added}) < len(added):
-        raise InvalidInput(f"what came after a fit must be a list of different ids; got {shown(added)}.")
+        raise InvalidInput(f"the ids of results added after a fit must be a list of different ids; got {shown(added)}.")
     return {k: v for k, v in state.items() if k != ADDED}, tuple([whole(i, "the id of a trial", 0) for i in added])
 
 

@@ -32,8 +32,8 @@ class Options(TypedDict, total=False):
         number, "value", is minimized.
     maximize : whether the one number is maximized instead of minimized.
     reference : the reference point of the hypervolume, with a value for each of several objectives: the worst values
-        that are still acceptable. By default the worst of all results, or a tenth of the front's range beyond the
-        front.
+        that are still acceptable. By default it is inferred: the worst of all results, or a tenth of the front's range
+        beyond the front.
     failures : how failed evaluations count. With "worst" a failed evaluation counts as the worst result; with "learn" a
         model learns where evaluations fail. By default "worst" for one objective without limits, "learn" otherwise.
     surrogate : the surrogate model, an object or a name ("gp", "forest", ...). By default a Gaussian process.
@@ -82,7 +82,7 @@ def said(options: Mapping[str, Any], others: Iterable[str] = ()) -> dict[str, An
 
 
 class UnknownOption(InvalidInput, TypeError):
-    """An unknown option. It is a TypeError as well, as Python and other tools have it."""
+    """An unknown option. It is also a TypeError, as for unknown arguments in Python."""
 
 
 def unknown_option(name: str, names: Iterable[str]) -> UnknownOption:

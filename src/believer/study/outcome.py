@@ -17,10 +17,11 @@ ONLY = "value"
 """The name of the objective of a study that has one number a trial."""
 
 Value: TypeAlias = "float | Sequence[float] | Outcome | Mapping[str, Any]"
-"""What is told of a trial: a number or a list of replicates, an outcome, or a dict with either for each outcome."""
+"""The result of a trial: a number, a list of replicates, an outcome, or a dict with a number or a list for each
+outcome."""
 
 Noise: TypeAlias = "float | Mapping[str, float]"
-"""Known standard deviations: of the only number, or by name."""
+"""The known standard deviation of the only number, or a dict of them by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ def refuse_names(value: Any) -> None:
 
 
 def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
-    """Numbers by name, or lists of replicates, of which the mean counts; what is no number is lost."""
+    """Numbers by name, or lists of replicates, whose mean counts; NaN and infinities are lost."""
     if noise is not None and not isinstance(noise, Mapping):
         if len(values) != 1:
             raise InvalidInput(f'noise must be given by outcome, e.g. noise={{"yield": 0.2}}; got {shown(noise)}.')
@@ -192,7 +193,7 @@ def _by_name(values: Mapping[str, Any], noise: Noise | None) -> Outcome:
         if not kept:
             lost.append(name)
             continue
-        # Rounded, the mean of equal numbers would be another: a limit that was reached would not be kept.
+        # By rounding, the mean of equal numbers could differ from them, and a limit that is reached would not be kept.
         numbers[name] = min(max(math.fsum(kept) / len(kept), min(kept)), max(kept))
         if len(kept) > 1:
             replicates[name] = tuple(kept)
@@ -227,7 +228,7 @@ def as_number(value: Any, what: str) -> float:
     """``value`` as a float; InvalidInput if it is too large. NaN and infinities are allowed."""
     if type(value) is float and -LARGEST <= value <= LARGEST:  # nearly always
         return value
-    odd = isinstance(value, np.ndarray) and value.ndim > 0  # NumPy 1 makes a number of some
+    odd = isinstance(value, np.ndarray) and value.ndim > 0  # NumPy 1 converts some of these to a number
     if odd or isinstance(value, str | bytes | bool | np.bool_ | complex | np.complexfloating):
         raise InvalidInput(f"{what} must be a number; got {shown(value)}.")
     try:
@@ -244,10 +245,10 @@ def as_number(value: Any, what: str) -> float:
 
 
 class _Nothing(dict[str, Any]):
-    """No numbers, and none to come: one for all outcomes that have none."""
+    """An empty dict that cannot be changed, which all outcomes without numbers share."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("the numbers of an outcome are not changed.")
+        raise TypeError("the numbers of an outcome cannot be changed; make another Outcome.")
 
     __setitem__ = setdefault = update = __ior__ = _refuse
 

@@ -1,4 +1,4 @@
-"""Insight from the models of a study: predictions, the recommended point, the Pareto front."""
+"""Results of the models of a study: predictions, the recommended point, the Pareto front."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Insight:
     cache: ModelCache
 
     def predict(self, X: Array, outcome: str | None) -> Prediction:
-        """The only objective, or an ``outcome``, at ``X`` (m, d) of the encoded cube, in the user's units."""
+        """Predict the only objective, or an ``outcome``, at ``X`` (m, d) of the encoded cube, in the user's units."""
         learned, sign = self._learned(outcome)
         at = learned.predict(X)
         return Prediction(sign * at.mean, at.std)
@@ -41,7 +41,9 @@ class Insight:
         """How much each descriptor counts in the model of the only objective, or of an ``outcome``."""
         model = self._learned(outcome)[0].fit
         if not has(model, Scaled):
-            raise MissingCapability(f"{type(model).__name__} has no lengthscales, which say what descriptors count.")
+            raise MissingCapability(
+                f"descriptor_shares needs a model with lengthscales; {type(model).__name__} has none. Use GP()."
+            )
         return self.settings.space.descriptor_shares(model.lengthscales)
 
     def _learned(self, outcome: str | None) -> tuple[Learned, float]:
@@ -58,7 +60,7 @@ class Insight:
         return self.cache.learned(self.history, place), tables[place].output.sign
 
     def recommend(self, trials: Sequence[Trial]) -> Recommendation:
-        """The evaluated point to use in the end, of ``trials`` by id; InvalidInput if there is none."""
+        """The evaluated point to use in the end, among ``trials`` by id; InvalidInput if there is none."""
         goals = self.settings.goals
         if len(goals.objectives) > 1:
             raise InvalidInput(
@@ -129,5 +131,5 @@ class Insight:
             return None
         parts = [Part.of(self.cache.learned(self.history, place)) for place in range(len(tables))]
         here, whole = best_among(parts, self.settings.surrogate), np.array(self.history.ids, dtype=np.int64)
-        # Nobody is to use a point of which something was never measured.
+        # A point with an outcome that was never measured is not recommended.
         return here if len(here.ids) == len(whole) else here.among(np.isin(here.ids, whole))

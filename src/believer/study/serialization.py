@@ -1,7 +1,7 @@
-"""Parts of a study as plain data: what a journal writes down of its surrogate, acquisition, strategy and maximizer.
+"""Parts of a study as plain data, as a journal stores its surrogate, acquisition function, strategy and maximizer.
 
 Parts of this library are written with their settings and rebuilt from them. A custom part is written by name only:
-loading never executes code, so whoever loads passes it again, and the name is checked.
+loading never executes code, so the part must be passed again, and its name is checked.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _COMMON: list[type] = [
 _KNOWN = {cls.__name__: cls for cls in _COMMON}
 
 _LEFT: dict[str, dict[str, str]] = {"GP": {"fit": "default"}, "MQRBF": {"form": "power"}}
-"""Settings that classes once had, and the value of each that is the only one now; the other was the paper's."""
+"""Settings that classes once had, and the only value that each still has; the other value was that of the paper."""
 
 _FORMER: dict[str, dict[str, Any]] = {"GP": {"prior": SEPARATE}}
-"""Settings that came after journals were written that lack them, and what these studies were made with."""
+"""Settings that were added later, and their values for journals that lack them."""
 
 _PARTS = {
     "FixedStarts": "believer.maximize.fixed_starts",
@@ -53,11 +53,11 @@ _PARTS = {
     "TheoryBeta": "believer.batch.schedules",
     "Softness": "believer.acquisitions.joint_improvement",
 }
-"""Less common parts, and the modules that they are in."""
+"""Less common parts, and the modules that define them."""
 
 
 def _known(name: str) -> type | None:
-    """The library's class of that name; other surrogates and strategies than the common ones are loaded on the way."""
+    """The library's class of that name; less common surrogates and strategies are loaded for this."""
     cls: type
     for room in (surrogates, batch):
         if name in room.LOADED_ON_USE:
@@ -96,7 +96,7 @@ def acquisition_named(acquisition: str | Acquisition) -> Acquisition:
 
 
 def having(methods: tuple[str, ...], part: Any, what: str) -> Any:
-    """``part`` if it has one of the ``methods``; a clear error otherwise."""
+    """Return ``part`` if it has one of the ``methods``; otherwise raise InvalidInput."""
     if isinstance(part, type) or not any(callable(getattr(part, method, None)) for method in methods):
         wanted = " or ".join(f"{method}(...)" for method in methods)
         raise InvalidInput(f"{what} must be an object with a method {wanted}; got {shown(part)}.")
@@ -152,7 +152,7 @@ def is_custom(config: Any) -> bool:
 
 
 def from_config(config: Any, what: str, passed: object = None) -> Any:
-    """The part that ``config`` describes; ``passed`` is what the caller gave for it, if anything.
+    """The part that ``config`` describes; ``passed`` is the part that the caller passed, or None.
 
     Raises :class:`InvalidInput` when a custom part was not passed, or another one was, and
     :class:`DamagedSettings` when no part has such settings.
@@ -186,12 +186,14 @@ def refuse_nested(config: Any, what: str) -> None:
 
 
 def _completed(config: Any, what: str) -> Any:
-    """``config`` with settings that were introduced later, as they were before; custom parts are unchanged."""
+    """``config``, completed with the former values of settings that were introduced later; custom parts are
+    unchanged."""
     return config if is_custom(config) else to_config(_rebuild(config, what))
 
 
 def with_former(config: Any) -> Any:
-    """The config of a part with settings that were introduced since, as they were before; those that left are gone."""
+    """The config of a part, completed with the former values of settings that were introduced since, and without
+    settings that were removed."""
     name = config.get("type") if isinstance(config, dict) else None
     if not isinstance(name, str):
         return config

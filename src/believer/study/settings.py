@@ -1,4 +1,4 @@
-"""The settings of a study: checked once, written at the head of its journal, rebuilt from there."""
+"""The settings of a study: checked once, written to the first line of its journal, and rebuilt from there."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ ENGINE = 7
 """The number of the engine, raised whenever it chooses other points on purpose; journals without one have engine 1."""
 
 STRATEGY, AMONG_SEVERAL = "hedged", "kb"
-"""How points are chosen together where nothing else is said: for one objective without limits, and otherwise
-(benchmarks/outcomes.py)."""
+"""The default strategies: for one objective without limits, and otherwise (benchmarks/outcomes.py)."""
 
 GAUSSIAN_PROCESS = "gp"
 """The surrogate if none is stated, by name."""
 
 AUTO, NONE = "auto", "none"
-"""Whether y is warped: if that helps, or never."""
+"""The values of ``warp``: warp y if that makes results more likely, or never."""
 
 WORST, LEARN = "worst", "learn"
-"""What a failed evaluation tells: it was as bad as the worst result, or where trials fail, which a model learns."""
+"""The values of ``failures``: a failed evaluation counts as the worst result, or a model learns where evaluations
+fail."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -54,17 +54,17 @@ class StudySettings:
 
     Attributes
     ----------
-    space : where to search.
+    space : the space to search.
     goals : the goal of each outcome.
     reference : the reference point of several objectives, by name, in the user's units; None to infer it.
-    failures : "worst", a failed trial counts as the worst result; or "learn", a model learns where trials fail.
+    failures : with "worst" a failed trial counts as the worst result; with "learn" a model learns where trials fail.
     surrogate : the recipe of the models.
     acquisition : the acquisition function.
     strategy : the batch strategy.
     maximizer : the maximizer of the acquisition function; None for the one that suits the model.
     n_init : the number of results and pending trials before the model chooses points.
     seed : the random seed.
-    warp : "auto", results are warped if they are more likely then; or "none".
+    warp : with "auto" results are warped if that makes them more likely; with "none" they never are.
     resolution : the smallest improvement that matters, in units of the objective; None to infer it.
     labels : units and limits, for printing.
     """
@@ -89,11 +89,11 @@ class StudySettings:
     @staticmethod
     @with_options
     def of(space: Space, **options: Unpack[Options]) -> StudySettings:
-        """Settings with their defaults filled in; InvalidInput when one breaks a rule.
+        """Settings with their defaults filled in; InvalidInput if one breaks a rule.
 
         Parameters
         ----------
-        space : where to search.
+        space : the space to search.
         {options}
         """
         if not isinstance(space, Space):
@@ -140,7 +140,7 @@ class StudySettings:
 
     @staticmethod
     def from_config(config: Mapping[str, Any], passed: Mapping[str, Any] | None = None) -> StudySettings:
-        """Inverse of :meth:`to_config`; what was custom is passed again and checked by name.
+        """The inverse of :meth:`to_config`; custom parts must be passed again and are checked by name.
 
         Raises :class:`InvalidInput` for what the caller can correct by passing something else, and
         :class:`~believer.study.serialization.DamagedSettings` for settings that no study can have.
@@ -148,7 +148,7 @@ class StudySettings:
         Parameters
         ----------
         config : the plain data, of any format.
-        passed : surrogate, acquisition, strategy, maximizer and constraint, where they are not the library's own.
+        passed : the custom parts: surrogate, acquisition, strategy, maximizer and constraint.
         """
         given = dict(passed or {})
         constraint = given.pop("constraint", None)
@@ -216,10 +216,10 @@ def _kind(surrogate: str) -> str:
 
 
 def options_of(config: Mapping[str, Any], given: Mapping[str, Any], space: Space) -> dict[str, Any]:
-    """The options of a journal's settings, of format 4, with those that are given now in their place.
+    """The options of a journal's settings, of format 4, in which those given now replace the earlier ones.
 
-    With other goals, what was usual for those before becomes what is usual for these, and a reference point that is not
-    of their objectives is dropped.
+    If the goals change, options that had the default of the former goals get the default of the new ones, and a
+    reference point for other objectives is dropped.
     """
     try:
         space_and_goals(config)
@@ -260,9 +260,9 @@ def refuse_unreadable(space: Space) -> None:
 def upgraded_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a journal of any format as format 4 has them.
 
-    Settings that surrogates have had since are what they were before. Before format 4, a study of one number had no
-    outcomes but ``maximize``; failures were the worst result there, and learned where outcomes were declared; early
-    ones were never warped.
+    Settings of surrogates that were introduced later have their former values. Before format 4, a study of one number
+    had ``maximize`` in place of outcomes; its failures counted as the worst result, and were learned if outcomes were
+    declared; early studies were never warped.
     """
     if "surrogate" in config:
         config = {**config, "surrogate": serialization.with_former(config["surrogate"])}

@@ -1,4 +1,5 @@
-"""A study that can be read: its trials, their results, and the best of them. An optimizer is a study that goes on."""
+"""A study that can be read: its trials, their results, and the best of them. An optimizer is a study that can be
+changed."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from believer.study.settings import StudySettings, space_and_goals
 from believer.study.trials import TrialList
 
 _LAST = 10
-"""Trials that a notebook lists: the last ones."""
+"""The number of trials, the last ones, that a notebook lists."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,17 +46,18 @@ def changing(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[A
 
 
 def _taking_turns(method: Callable[Concatenate[Any, P], T], within_calls: bool) -> Callable[Concatenate[Any, P], T]:
-    """A method that waits for calls of other threads; ``within_calls``: whether this thread may be in one already."""
+    """A method that waits for calls of other threads; ``within_calls`` says whether this thread may be in a call
+    already."""
 
     @wraps(method)
     def in_turn(self: Study, /, *args: P.args, **options: P.kwargs) -> T:
-        # The lock says whose call it is, the flag that it has begun: a signal may come before, and after it has ended.
+        # The lock says whose call it is, the flag that it has begun: a signal may arrive before or after it.
         if self._is_in_a_call and self._lock._is_owned():  # type: ignore[attr-defined]
             if within_calls:
                 return method(self, *args, **options)
             raise InvalidInput(
                 f"{method.__name__} must not be called from within another call of the same optimizer (from its "
-                "constraint, its model, or a signal handler): note what is to be done, and do it afterwards."
+                "constraint, its model, or a signal handler). Call it after that call has returned."
             )
         return self._in_turn(method, *args, **options)
 
@@ -83,7 +85,7 @@ class Study:
 
     def _in_turn(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
         """Call ``method`` once no other thread is within a call."""
-        # One line, so that nothing that stops a program line by line comes between its end and the release.
+        # A single line, so that an interrupt between lines cannot come between the call and the release.
         with self._lock: return self._exclusively(method, *args, **options)  # fmt: skip # noqa: E701
 
     def _exclusively(self, method: Callable[Concatenate[Any, P], T], *args: P.args, **options: P.kwargs) -> T:
@@ -96,7 +98,7 @@ class Study:
             self._is_in_a_call = False
 
     def _recover(self) -> None:
-        """Repair what an interrupted call has left; a study that is only read needs nothing."""
+        """Repair the state after an interrupted call; a study that is only read needs no repair."""
 
     @property
     def space(self) -> Space:
@@ -141,7 +143,7 @@ class Study:
     @property
     @reading
     def outcomes(self) -> dict[int, Outcome]:
-        """The outcomes of trials by id: every objective and constraint, with its known noise."""
+        """The outcomes of trials, by id: every objective and constraint, with its known noise."""
         return {trial_id: copied(outcome) for trial_id, outcome in sorted(self._ledger.outcomes.items())}
 
     @reading
@@ -172,8 +174,8 @@ class Study:
         goals = self._ledger.goals
         if len(goals.objectives) > 1:
             raise InvalidInput(
-                f"of several objectives ({', '.join(goals.objectives)}) there is no best result: an optimizer's front "
-                "has those to choose from, and outcomes=Desirability(...) makes one number of them."
+                f"best needs a single objective; this study has {', '.join(goals.objectives)}. Use the front of an "
+                "Optimizer, which lists the points to choose from, or Desirability(...) goals, which make one number."
             )
         best = self._ledger.best
         value = None if best is None else self._ledger.value(best.id)
@@ -195,7 +197,7 @@ class Study:
     @property
     @reading
     def events(self) -> tuple[Event, ...]:
-        """Everything that happened, in order, as the journal has it. The events must not be changed."""
+        """All events in order, as in the journal. They must not be changed."""
         return tuple(self._ledger.events)
 
     @reading
@@ -240,7 +242,7 @@ class Study:
 
         Parameters
         ----------
-        path : of the file; one that is there is replaced.
+        path : the path of the file; an existing file is replaced.
         next_q : the number of points of the next batch that the page shows; 0 for none. By default as many as the last
             batch had, in a study of up to 500 results.
         """
@@ -320,7 +322,7 @@ class Study:
         return html.convergence(values, ledger.best_so_far(), self._labels.objective)
 
     def _last_trials(self) -> list[Column]:
-        """The last rows of the table, without what few ask for and columns in which there is nothing."""
+        """The last rows of the table, without rarely needed columns and empty ones."""
         rows, units = table.records(self._ledger, _LAST), table.units(self._ledger)
         hidden = {"origin", "provenance"}
         names = [name for name in rows[0] if name not in hidden] if rows else []
@@ -352,7 +354,7 @@ class Study:
         return f"{text}; {outside} of {len(self._ledger.trials)} trials outside the space" if outside else text
 
     def __copy__(self) -> Self:
-        return copy.deepcopy(self)  # two that share a ledger would hand out the same trials
+        return copy.deepcopy(self)  # two optimizers that share a ledger would hand out the same trials
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("_lock", "_is_in_a_call")}
@@ -363,14 +365,14 @@ class Study:
 
 
 def read_study(path: PathLike) -> Study:
-    """Read the study in the journal at ``path`` as it is now, also while it runs, here or elsewhere.
+    """Read the study in the journal at ``path`` as it is now, even while another process is running it.
 
     The file is only read: no lock is taken, and a process that writes to it is not disturbed. Parts that are not the
     library's own need not be passed.
 
     Parameters
     ----------
-    path : of the journal.
+    path : the path of the journal.
     """
     events = read_events(as_path(path, "a journal"))
     for line, event in enumerate(events, start=1):

@@ -1,4 +1,4 @@
-"""A study as a table, one row a trial: as plain dicts, or as CSV that a spreadsheet opens without running it."""
+"""A study as a table with a row for each trial: as plain dicts, or as CSV in which a spreadsheet runs no formula."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _WORDING = Wording(
     in_doubt="the study itself is not touched.",
 )
 _FORMULA = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
-"""How what a spreadsheet would run begins, also in the full width of East Asian scripts."""
+"""The characters with which a formula begins, including their full-width forms."""
 
 _START = re.compile(rf"['\t\r\n]|\s*{_FORMULA}")
-"""How a cell begins that a spreadsheet would run, or that :func:`written` has changed."""
+"""The beginning of a cell that is a formula, or that :func:`written` has changed."""
 
 _INNER = re.compile(rf"([;\s]+)('*)({_FORMULA})?")
-"""The same within a cell: where the separator is another one than the comma, a spreadsheet may begin a cell there."""
+"""The same within a cell, because a spreadsheet with another separator than the comma may begin a cell there."""
 
 _SEPARATORS = frozenset(";\t\r\n")
 _BREAKS = _SEPARATORS | {",", '"'}
 
 
 def records(ledger: Ledger, last: int | None = None) -> list[dict[str, Any]]:
-    """One plain dict a trial, in id order, under the same columns; all, or only so many of the ``last``."""
+    """A plain dict for each trial, in id order, with the same columns; all trials, or only the ``last`` ones."""
     columns, more, outside, suggested = parameters(ledger), _outcomes(ledger), ledger.outside, _suggested(ledger)
     return [
         {
@@ -52,12 +52,13 @@ def records(ledger: Ledger, last: int | None = None) -> list[dict[str, Any]]:
 
 
 def value_of(ledger: Ledger, trial: Trial, name: str, missing: Any = None) -> Any:
-    """A parameter of a trial, also one that the space has no more; ``missing`` where the trial has none of it."""
+    """The value of a parameter of a trial, even of one that was removed from the space; ``missing`` if the trial has
+    none."""
     return trial.params.get(name, ledger.handed[trial.id].params.get(name, missing))
 
 
 def by_column(ledger: Ledger) -> dict[str, list[Any]]:
-    """The table by its columns, with those that no trial has anything in."""
+    """The table by columns, including empty ones."""
     rows = records(ledger)
     return {name: [row[name] for row in rows] for name in _columns(ledger)}
 
@@ -73,12 +74,12 @@ def units(ledger: Ledger) -> dict[str, str]:
 
 
 def write_csv(ledger: Ledger, path: PathLike, raw: bool) -> None:
-    """The table as a CSV file with a header, whole or not at all; ``raw`` writes cells as they are."""
+    """Write the table as a CSV file with a header, as a whole or not at all; ``raw`` writes cells as they are."""
     replace_file(as_path(path, "a CSV file"), _csv_lines(ledger, raw), _WORDING, lock=False)
 
 
 def written(cell: Any) -> Any:
-    """A cell as CSV has it: text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    """A cell for CSV: text that a spreadsheet would take for a formula gets an apostrophe in front."""
     if not isinstance(cell, str):
         return cell
     text = _within(cell, lambda marks: f"'{marks}")
@@ -86,12 +87,12 @@ def written(cell: Any) -> Any:
 
 
 def unwritten(cell: str) -> str:
-    """The text that :func:`written` has written."""
+    """The inverse of :func:`written`."""
     return _within(cell.removeprefix("'"), lambda marks: marks[1:])
 
 
 def _within(cell: str, change: Callable[[str], str]) -> str:
-    """A cell with the apostrophes changed before what would be a formula if a cell began within it."""
+    """A cell in which apostrophes are changed in front of text that would be a formula if a cell began there."""
 
     def changed(found: re.Match[str]) -> str:
         risky = found[3] is not None and not _SEPARATORS.isdisjoint(found[1])
@@ -114,13 +115,13 @@ def _columns(ledger: Ledger) -> list[str]:
 
 
 def _quoted(cell: Any) -> str:
-    """A cell in quotes where it holds what separates cells, here or elsewhere."""
+    """A cell, in quotes if it has a separator of cells, in any format."""
     text = "" if cell is None else str(cell)
     return '"' + text.replace('"', '""') + '"' if not _BREAKS.isdisjoint(text) else text
 
 
 def parameters(ledger: Ledger) -> dict[str, str]:
-    """The columns of the parameters by their names: one that bears the name of another column is prefixed.
+    """The columns of the parameters by their names; a parameter with the name of another column gets a prefix.
 
     Parameters that the space had before it was changed come last.
     """
@@ -129,7 +130,7 @@ def parameters(ledger: Ledger) -> dict[str, str]:
 
 
 def _suggested(ledger: Ledger) -> dict[str, str]:
-    """Columns of what was suggested, by the parameters that some trial was evaluated with another value of."""
+    """The columns of suggested values, for parameters of which some trial was evaluated with another value."""
     moved = [trial for trial in ledger.trials if trial.suggested is not None]
     columns, found = parameters(ledger), dict[str, str]()
     for name in columns if moved else ():

@@ -1,4 +1,4 @@
-"""The report on a sheet's rows: told, failed, still to come, or not taken and why."""
+"""The report on a sheet's rows: results that were told, failures, missing results, and rows that were not taken."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a sheet, and what is to be said of it.
+    """A row of a sheet, and a sentence about it.
 
     Attributes
     ----------
@@ -26,22 +26,23 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TellReport:
-    """The report on what a sheet's rows told a study. It prints as sentences.
+    """The report on the rows of a sheet that was told to a study. It prints as sentences.
 
     Attributes
     ----------
-    name : of the sheet.
+    name : the name of the sheet.
     told : ids of trials that got results.
     failed : ids of trials that failed.
     abandoned : ids of trials that will not be run.
-    replicated : ids of trials that got further replicates beside the results that they had.
+    replicated : ids of trials that got further replicates in addition to earlier results.
     observed : ids of trials that were added as past data.
     changed : ids of trials that were run with other settings than suggested; they are among ``told`` or ``failed``.
     known : ids of trials whose results in the sheet were told before.
-    waiting : ids of trials whose results are still to come, as far as the sheet has them.
+    waiting : ids of trials in the sheet whose results are still to come.
     problems : rows that were not taken, and why.
-    questions : rows that are taken if someone says so: past data, and experiments with other settings than suggested.
-    ignored : headings of columns that are not of the study.
+    questions : rows that are taken only with ``accept=True``: past data, and experiments with other settings than
+        suggested.
+    ignored : headings of columns that do not belong to the study.
     """
 
     name: str

@@ -28,9 +28,9 @@ class Trial:
     id : the number of the trial in the study, from 0.
     params : the point in the user's terms.
     encoded : the point in the encoded cube, (dim,).
-    provenance : why the point was chosen, in words.
+    provenance : the reason why the point was chosen, in words.
     origin : "design", "model", "enqueued" or "observed".
-    suggested : what was suggested, if the trial was evaluated with other parameters; None if it was not.
+    suggested : the suggested parameters, if the trial was evaluated with other ones; otherwise None.
     """
 
     id: int
@@ -41,7 +41,7 @@ class Trial:
     suggested: dict[str, Any] | None = None
 
     def __eq__(self, other: object) -> bool:
-        """The same in all of its parts, to the bit."""
+        """Whether all fields are equal, bit for bit."""
         if not isinstance(other, Trial):
             return NotImplemented
         ours, theirs = (
@@ -68,7 +68,7 @@ class TrialList(tuple[Trial, ...]):
 
     Attributes
     ----------
-    labels : units, for what is printed.
+    labels : units, for printing.
     """
 
     labels: Labels
@@ -91,7 +91,7 @@ class TrialList(tuple[Trial, ...]):
         return html.block(_counted(self), html.table(columns))
 
     def to_frame(self, library: str | None = None) -> Any:
-        """The trials as a data frame, a row each: id, parameters, origin and provenance.
+        """The trials as a data frame with a row for each trial: id, parameters, origin and provenance.
 
         Parameters
         ----------
@@ -107,10 +107,10 @@ class Batch(Sequence[Trial]):
     Attributes
     ----------
     trials : the trials, in the order of their ids.
-    verdict : what the batch is expected to gain, and how diverse it is.
+    verdict : the expected gain of the batch, and its diversity.
     labels : units, for printing.
     earlier : the number of trials of earlier batches without a result; the batch is good together with them.
-    space : where the study searches.
+    space : the space of the study.
     """
 
     trials: tuple[Trial, ...]
@@ -144,12 +144,12 @@ class Batch(Sequence[Trial]):
 
     def __str__(self) -> str:
         lines = [f"{one.id}: {self.labels.point(one.params)}  ({one.provenance})" for one in self.trials]
-        return "\n".join([*lines, self.verdict.sentence, *([self._still_out] if self.earlier else [])])
+        return "\n".join([*lines, self.verdict.sentence, *([self._earlier_trials] if self.earlier else [])])
 
     @property
-    def _still_out(self) -> str:
+    def _earlier_trials(self) -> str:
         trials = "1 earlier trial has" if self.earlier == 1 else f"{self.earlier} earlier trials have"
-        return f"{trials} no result yet, and this batch is chosen beside them: opt.pending lists them."
+        return f"{trials} no result yet; opt.pending lists them, and this batch takes them into account."
 
     def __repr__(self) -> str:
         return f"Batch({_counted(self.trials)})"
@@ -157,7 +157,7 @@ class Batch(Sequence[Trial]):
     def _repr_html_(self) -> str:
         points = of_params(self.params, self.labels)
         columns = [_ids(self.trials), *points, column("why", [trial.provenance for trial in self.trials])]
-        said = [self.verdict.sentence, *([self._still_out] if self.earlier else [])]
+        said = [self.verdict.sentence, *([self._earlier_trials] if self.earlier else [])]
         return html.block(f"Batch of {_counted(self.trials)}", html.table(columns), *map(html.sentence, said))
 
     def to_frame(self, library: str | None = None) -> Any:
@@ -172,12 +172,12 @@ class Batch(Sequence[Trial]):
     def to_csv(self, path: PathLike, *, decimal: str = ".") -> str:
         """Write a sheet to fill in, which :meth:`believer.Optimizer.tell_csv` reads, and return its path.
 
-        Continuous parameters have about three digits; the rules of the space still hold. A file that is there is never
+        Continuous parameters have about three digits; the rules of the space still hold. An existing file is never
         replaced.
 
         Parameters
         ----------
-        path : of the file, which ends in .csv, or in .xlsx for Excel (extra ``excel``).
+        path : the path of the file, which ends in .csv, or in .xlsx for Excel (extra ``excel``).
         decimal : the decimal mark, "." or ",".
         """
         wrote: str = above("believer.lab", "batch_to_csv")(self, path, decimal)

@@ -1,4 +1,4 @@
-"""Surrogates: recipes that turn data into models, and what models can do.
+"""Surrogates: recipes that turn data into models, and the capabilities of models.
 
 The Gaussian process is loaded with the package, every other surrogate when its name is first used.
 """
@@ -35,7 +35,7 @@ LOADED_ON_USE = {
     "SparseGP": "sparse_gp",
     "TorchGP": "torch_gp",
 }
-"""Recipes, and the modules of this room that they are in."""
+"""The recipes, and the modules of this package that define them."""
 
 _PARTS = {
     "Networks": "network",
@@ -43,7 +43,7 @@ _PARTS = {
     "SparseGPModel": "sparse_gp",
     "median_distance": "mq_rbf",
 }
-"""What others build surrogates of, loaded on use too."""
+"""Building blocks for surrogates of other authors, which are also loaded on use."""
 
 SURROGATES: dict[str, str] = {
     "gp": "GP",
@@ -56,7 +56,7 @@ SURROGATES: dict[str, str] = {
     "sparse_gp": "SparseGP",
     "torch_gp": "TorchGP",
 }
-"""Names on a command line, and the recipes that they stand for."""
+"""The names that users type, and the recipes that they stand for."""
 
 __all__ = [
     "GP",

@@ -12,12 +12,12 @@ from believer.errors import InvalidInput
 from believer.surrogates.subset import learned_rows
 
 LARGEST_STD = 1e6
-"""A known standard deviation above so many times the scale of y counts as that: such a result says nothing anyway, and
-its square must not overflow."""
+"""A known standard deviation above this multiple of the scale of y is cut to it: such a result carries no information
+anyway, and its square must not overflow."""
 
 MIN_SCALE = 2.0**-990
-"""Values of y that differ by less count as equal, and this is their scale: 1e-298. A standard deviation is a small
-part of it, and has to have an inverse."""
+"""Values of y that differ by less count as equal, and get this scale, 1e-298. A standard deviation is a small part of
+the scale, and its inverse must be finite."""
 
 _MIN_SQUARED = 2.0**-400
 
@@ -30,11 +30,10 @@ class Data:
     ----------
     X : points of the encoded cube, (n, d).
     Y : values, (n, k); a list of one output's, (n,), is a table of one column.
-    noise : known standard deviations of the values, shaped like ``Y``, 0 where none is known; None if no value has
-        a known one. A model's own noise, fixed or inferred, comes on top; models that have none ignore
-        what is known.
-    groups : the parameter, from 0 on, that each of the d columns belongs to; None if each is one of its own. A
-        model with a lengthscale for each column has one for each parameter.
+    noise : known standard deviations of the values, with the shape of ``Y``, and 0 for a value without one; None if no
+        value has one. A model's own noise, fixed or inferred, is added to it; models without noise ignore it.
+    groups : the number of the parameter, from 0, to which each of the d columns belongs; None if each column is a
+        parameter. Columns of the same parameter share a lengthscale.
     """
 
     X: Array
@@ -59,13 +58,13 @@ class Data:
 
     @property
     def std(self) -> Array | None:
-        """Known standard deviations (n,) of the only output."""
+        """The known standard deviations (n,) of the only output."""
         if self.Y.shape[1:] != (1,):
             self._refuse_several()
         return None if self.noise is None else self.noise[:, 0]
 
     def output(self, column: int) -> Data:
-        """The data of one output alone: what its model learns from."""
+        """The data of one output alone, from which its model learns."""
         columns = slice(column, column + 1)
         return Data(self.X, self.Y[:, columns], None if self.noise is None else self.noise[:, columns], self.groups)
 
@@ -78,7 +77,7 @@ class Data:
 
 
 def joined(*parts: Data) -> Data:
-    """All rows of ``parts``, in their order; columns belong together as in the first."""
+    """All rows of ``parts``, in their order; the groups are those of the first."""
     noise = None
     if any(part.noise is not None for part in parts):
         noise = np.vstack([np.zeros_like(part.Y) if part.noise is None else part.noise for part in parts])
@@ -90,7 +89,7 @@ def replicates(X: Array) -> IntArray | None:
     if len(X) < 2:
         return None
     column = np.sort(X[:, 0])
-    if (column[1:] != column[:-1]).all():  # as a rule one column tells all of them apart
+    if (column[1:] != column[:-1]).all():  # usually the rows differ in one column already
         return None
     order = np.lexsort(X.T[::-1])
     new = np.any(X[order[1:]] != X[order[:-1]], axis=1)
@@ -102,22 +101,23 @@ def replicates(X: Array) -> IntArray | None:
 
 
 def variances(std: Array | None, scale: float) -> Array | None:
-    """Known standard deviations (n,) as variances of y over ``scale``; None if nothing is known."""
+    """The known standard deviations (n,) as variances of y over ``scale``; None if there are none."""
     if std is None or not std.any():
         return None
     return read_only(np.square(np.minimum(packed(std), LARGEST_STD * scale) / scale))
 
 
 def squared(scale: float) -> float:
-    """The factor of a covariance in units of y²: ``scale``², of a scale below 2⁻⁴⁰⁰ (4e-121) that of 2⁻⁴⁰⁰.
+    """The factor of a covariance in units of y²: ``scale``², or 2⁻⁸⁰⁰ if the scale is below 2⁻⁴⁰⁰ (4e-121).
 
-    Squares of smaller ones are no numbers. Who asks for covariances divides by this again, or by their diagonal.
+    Squares of smaller scales would underflow. Callers divide covariances by this factor again, or by their diagonal.
     """
     return max(scale, _MIN_SQUARED) ** 2
 
 
 def extended(known: Array | None, n: int, more: Array | None, k: int) -> Array | None:
-    """The ``known`` variances (n,) of n observations with those of k ``more`` (k,), zeros for what has none."""
+    """The ``known`` variances (n,) of n observations followed by those of k ``more`` (k,), with zeros for observations
+    without one."""
     if known is None and more is None:
         return None
     parts = (np.zeros(size) if part is None else part for part, size in ((known, n), (more, k)))
@@ -125,12 +125,13 @@ def extended(known: Array | None, n: int, more: Array | None, k: int) -> Array |
 
 
 def learned(data: Data, most: int | None) -> Data:
-    """The results that a model learns from, in their order; which, of many: :mod:`~believer.surrogates.subset`.
+    """The results that a model learns from, in their order; :mod:`~believer.surrogates.subset` says which if there are
+    many.
 
     Parameters
     ----------
-    data : results of one output.
-    most : how many at most; None is no bound.
+    data : the results of one output.
+    most : the largest number of results; None for no limit.
     """
     if most is None or len(data) <= most:
         return data
@@ -138,13 +139,14 @@ def learned(data: Data, most: int | None) -> Data:
 
 
 def learnable(data: Any, what: str, most: int | None = None) -> tuple[Array, Array, Array | None]:
-    """X (n, d), y (n,) and known stds (n,), or None; InvalidInput for what nothing can be fitted to.
+    """X (n, d), y (n,), and the known standard deviations (n,) or None. Raises InvalidInput for data that cannot be
+    fitted.
 
     Parameters
     ----------
-    data : what was given to a fit.
-    what : is fitted, for the error.
-    most : how many results at most (:func:`learned`); None for all.
+    data : the data of a fit.
+    what : the name of the surrogate, for the error.
+    most : the largest number of results (:func:`learned`); None for all.
     """
     if not isinstance(data, Data):
         raise InvalidInput(f"{what} is fitted to Data(X, y); got {type(data).__name__}.")

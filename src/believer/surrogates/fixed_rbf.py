@@ -7,18 +7,18 @@ C       centers, space-filling in the unit cube                (m, d)
 ε       spread, a length in the unit cube
 φ       multiquadrics √(1 + |x - c_j|²/ε²)                     (m,)
 Φ       φ at the centers; φ̄ is its mean over them              (m, m)
-P       I - 1 1ᵀ/m, which takes the mean off
+P       I - 1 1ᵀ/m, which subtracts the mean
 T       whitening: T Tᵀ = a (-P Φ P)⁺, a number a              (m, p)
 f       features [1, Tᵀ(φ(x) - φ̄)]                             (p+1,)
 w       weights of f, a priori N(0, v I), then N(w̄, S)         (p+1,)
 ======  =====================================================  ========
 
 The weights of the φ_j sum to zero, with the covariance v T Tᵀ: multiquadrics are conditionally negative definite
-([Micchelli1986]), which makes -P Φ P a covariance. So this is the process that MQ-RBF with data centers conditions on,
-seen through fixed centers: the centers are the only difference.
+([Micchelli1986]), which makes -P Φ P a covariance. So this is the same process as that of MQ-RBF; the only difference
+is that the centers are fixed, and not the data.
 
-Differs: independent weights on bare multiquadrics would be the simpler model, with a poor σ: the φ_j are nearly one
-function, and only weights far larger than any data ask for can tell places apart.
+Differs: independent weights on the multiquadrics themselves would be simpler, but would give a poor σ: the φ_j are
+nearly the same function, and only very large weights can distinguish places.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _MIN_EIGENVALUE = 1e-10
 class RadialBasis:
     """The basis, fixed before any data: centers (m, d), spread, φ̄ (m,) and the whitening [0, T] (m, p+1).
 
-    The column of zeros is where the intercept goes.
+    The column of zeros belongs to the intercept.
     """
 
     centers: Array
@@ -70,13 +70,14 @@ class RadialBasis:
         return f
 
     def slope(self, X: Array, phi: Array, B: Array) -> Array:
-        """bᵀ ∂f/∂x (k, d) for one b in ``B`` (k, p+1) a point, or (1, p+1) for all; ∂φ_j/∂x = (x - c_j) / (ε² φ_j)."""
+        """bᵀ ∂f/∂x (k, d), with a row b of ``B`` (k, p+1) for each point, or (1, p+1) for all; ∂φ_j/∂x = (x - c_j) /
+        (ε² φ_j)."""
         a = (B @ self.whitening.T) / (self.spread**2 * phi)
         gradient: Array = X * a.sum(axis=1)[:, None] - a @ self.centers
         return gradient
 
     def with_slope(self, X: Array) -> tuple[Array, Callable[[Array], Array]]:
-        """f (k, p+1) at ``X`` (k, d), and what turns weights b (p+1,) into bᵀ ∂f/∂x (k, d)."""
+        """f (k, p+1) at ``X`` (k, d), and a function that maps weights b (p+1,) to bᵀ ∂f/∂x (k, d)."""
         phi = self.multiquadrics(X)
         return self.features(phi), lambda b: self.slope(X, phi, b[None, :])
 
@@ -92,9 +93,10 @@ def basis(centers: int, d: int, spread: float | None) -> RadialBasis:
     centered = phi - phi.mean(axis=0)
     values, vectors = np.linalg.eigh(centered.mean(axis=1)[:, None] - centered)
     kept = values > _MIN_EIGENVALUE * values[-1]
-    # Rounding mixes the constant, whose eigenvalue is zero, into vectors of small ones: it is taken off again.
+    # Rounding mixes the constant, whose eigenvalue is zero, into eigenvectors of small eigenvalues: it is removed
+    # again.
     vectors = vectors - vectors.mean(axis=0)
-    # Scaled so that at the centers the features have the variance 1, on average.
+    # The scale gives the features an average variance of 1 at the centers.
     T = vectors[:, kept] * np.sqrt(centers / (values[kept] * values[kept].sum()))
     whitening = np.hstack([np.zeros((centers, 1)), T])
     return RadialBasis(frozen(C), spread, frozen(phi.mean(axis=0)), frozen(whitening))
@@ -118,7 +120,7 @@ class FixedRBFModel:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether noise, the model's own or an observation's, and misfit are more than a nugget."""
+        """Whether the noise (the model's or a result's) and the misfit together are more than a nugget."""
         return self.weights.noisiest > NOISY_FROM
 
     def predict(self, X: Array) -> Prediction:
@@ -149,7 +151,7 @@ class FixedRBFModel:
         )
 
     def sample(self, X: Array, count: int, rng: np.random.Generator, *, noisy: bool = False) -> Array:
-        """``count`` draws from the joint posterior at ``X`` (k, d), as (count, k): draws of the weights, no more."""
+        """``count`` draws from the joint posterior at ``X`` (k, d), as (count, k), by draws of the weights."""
         F = self.basis.features(self.basis.multiquadrics(X))
         draws = rng.standard_normal((count, F.shape[1])) @ (F @ self.weights.root).T
         if noisy:
@@ -197,13 +199,14 @@ class FixedRBF:
 
     v and noise maximize the evidence at the fit (``linear.by_evidence``) and are frozen from then on.
     "With fixed centers, only the weights update, placing these models in the parametric category" ([paper] section
-    3.3): to use the model as meant there, choose batches by ``PseudoObservations(update="none")``. But Bayesian weights
-    do have a closed-form update, and they respond to a lie: conditioned, the model is not parametric in that sense.
+    3.3). To use the model in this sense, choose batches by ``PseudoObservations(update="none")``. But Bayesian weights
+    do have a closed-form update, and they respond to a lie: if it is conditioned, the model is not parametric in the
+    paper's sense.
 
     Parameters
     ----------
-    centers : the number of centers. They are Sobol points, which depend on their number and on d but never on data.
-    spread : ε; None is the median distance of two centers, as [paper] has it of its data.
+    centers : the number of centers. They are Sobol points, which depend on their number and on d, but not on data.
+    spread : ε; None is the median distance of two centers, as [paper] uses that of its data.
     noise : the variance of noise and misfit as a share of the variance of y, or "infer". A fixed basis cannot pass
         through all results, so the size of the residuals must be given or inferred.
     """
@@ -221,7 +224,7 @@ class FixedRBF:
         object.__setattr__(self, "noise", checked_noise(self.noise, (INFER,)))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> FixedRBFModel:
-        """Learn v and noise from ``data``, X (n, d) and y (n,), then the exact posterior.
+        """Learn v and noise from ``data``, X (n, d) and y (n,), and compute the exact posterior.
 
         Nothing is random: ``rng`` and ``previous`` are ignored.
         """

@@ -4,7 +4,7 @@
 symbol     meaning                                                                shape
 =========  =====================================================================  ==========
 N          nodes of all trees together
-feature    column that a node looks at                                            (N,)
+feature    column that a node splits on                                           (N,)
 threshold  a point whose coordinate is at most this goes left                     (N,)
 children   right child of node i at 2i, left one at 2i + 1; a leaf's are itself   (2N,)
 value      mean of a node's data, less ``shift``, over ``scale``                  (N,)
@@ -29,7 +29,7 @@ from believer.surrogates.sklearn import scikit_learn
 MAX_TREES, MAX_IN_A_LEAF = 10_000, 1_000_000
 
 _BLOCK = 256
-"""Points that walk down the trees together: few enough that where they are stays in the cache."""
+"""The number of points that descend the trees together, few enough for their positions to stay in the cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +55,7 @@ class ForestModel:
         return self.shift + self.scale * self._values(X)
 
     def _values(self, X: Array) -> Array:
-        # Trees see single precision, as the thresholds were chosen for it.
+        # Points are rounded to single precision, because the thresholds were chosen for it.
         points = as_points(X, self.dim).astype(np.float32).astype(np.float64)
         out = np.empty((len(points), len(self.roots)))
         for start in range(0, len(points), _BLOCK):
@@ -63,7 +63,7 @@ class ForestModel:
         return out
 
     def _leaves(self, points: Array) -> IntArray:
-        """The leaf of each point in each tree, (k, trees). "clip" only spares the check: no index is out of range."""
+        """The leaf of each point in each tree, (k, trees). The mode "clip" saves a check: no index is out of range."""
         flat, first = points.ravel(), (np.arange(len(points)) * self.dim)[:, None]
         node = np.repeat(self.roots[None, :], len(points), axis=0)
         for _ in range(self.depth):
@@ -80,22 +80,23 @@ class ForestModel:
 class RandomForest:
     """Random forest recipe; [paper] appendix: 200 trees, at least two observations in a leaf. Needs scikit-learn.
 
-    Each tree is grown on its own resample and looks at all columns for each split, scikit-learn's default for
-    regression. The mean is that of the trees, and σ is the standard deviation over the trees ([Hutter2011]): how much
-    the prediction depends on which data were drawn. It is not a posterior: it need not grow away from the data, and it
-    ignores the differences between values that share a leaf. New data need all trees to be grown again, from at most
-    20,000 results (:mod:`~believer.surrogates.subset`).
+    Each tree is grown on its own resample and considers all columns for each split, scikit-learn's default for
+    regression. The mean is that of the trees, and σ is the standard deviation over the trees ([Hutter2011]), which says
+    how much the prediction depends on the resampled data. It is not a posterior: it need not grow away from the data,
+    and it ignores the differences between values in the same leaf. New data require all trees to be grown again, from
+    at most 20,000 results (:mod:`~believer.surrogates.subset`).
 
-    Differs: y is shifted by its first value and scaled by a power of two before trees are grown. scikit-learn stops
-    at a variance of 2e-16 whatever the units of y, and ties between splits, frequent in small nodes, are settled by
-    rounding: of all scalings, only this one leaves the trees as they are when one more observation comes in.
+    Differs: y is shifted by its first value and scaled by a power of two before trees are grown. scikit-learn stops at
+    a variance of 2e-16 whatever the units of y, and ties between splits, which are frequent in small nodes, are decided
+    by rounding. Only with this scaling does a further observation leave the trees unchanged.
 
     Parameters
     ----------
     trees : the number of trees, two or more.
     min_leaf : the smallest number of observations in a leaf.
-    seed : None draws resamples from the generator that ``fit`` gets; a number fixes them (:meth:`with_fixed_draws`).
-    extra : extremely randomized trees ([Geurts2006]): each sees all data, and draws the thresholds to choose from.
+    seed : None draws resamples from the generator passed to ``fit``; a number fixes them (:meth:`with_fixed_draws`).
+    extra : whether to use extremely randomized trees ([Geurts2006]): each tree uses all data and draws its thresholds
+        at random.
     """
 
     trees: int = 200
@@ -112,7 +113,7 @@ class RandomForest:
             raise InvalidInput(f"extra must be True or False; got {shown(self.extra)}.")
 
     def with_fixed_draws(self, seed: int) -> Self:
-        """The recipe with frozen bootstraps: tree t has the same data, and one more point only where it is drawn."""
+        """The recipe with fixed resamples: the data of a tree change only if a new point is drawn into its resample."""
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> ForestModel:
@@ -130,11 +131,12 @@ class RandomForest:
     def _grow(self, X: Array, target: Array, counts: IntArray, random: list[int]) -> list[Any]:
         """scikit-learn's trees on each row of ``counts`` (trees, n).
 
-        Counts are weights, as in scikit-learn's forest: an observation drawn twice is still one towards ``min_leaf``.
+        Counts are weights, as in scikit-learn's forest: an observation that is drawn twice counts once for
+        ``min_leaf``.
         """
         Tree, points = scikit_learn("sklearn.tree").DecisionTreeRegressor, np.ascontiguousarray(X, dtype=np.float32)
         weights, splitter = counts.astype(np.float64), "random" if self.extra else "best"
-        # The input was checked once; checking it again for every tree would take longer than growing a small one.
+        # The input is checked only once, because a check for every tree would take longer than growing a small tree.
         with scikit_learn("sklearn").config_context(assume_finite=True, skip_parameter_validation=True):
             return [
                 Tree(min_samples_leaf=self.min_leaf, splitter=splitter, random_state=state)
@@ -145,7 +147,7 @@ class RandomForest:
 
 
 def _units(y: Array) -> tuple[float, float]:
-    """The first value, and the power of two below the greatest distance from it (or, if y is constant, its size)."""
+    """The first value, and the power of two below the largest distance from it (or below its size if y is constant)."""
     shift, size = float(y[0]), float(np.abs(y).max())
     spread = float(np.abs(y - shift).max())
     if spread <= 1e-14 * size:

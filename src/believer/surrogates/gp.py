@@ -7,7 +7,7 @@ X, y    data; y less its mean ``shift``, over its ``scale``     (N, d), (N,)
 ℓ       lengthscales                                          (d,)
 σ_f²    signal variance, of standardized y
 σ_n²    noise variance, of standardized y
-D       known noise variances beyond it, of standardized y    (N,)
+D       known further noise variances, of standardized y      (N,)
 K_y     σ_f² k(X, X) + σ_n² I + diag(D)                       (N, N)
 W       inverse Cholesky factor of K_y                        (N, N)
 z       W y, the whitened data                                (N,)
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from believer.surrogates.pool import Pool
 
 MAX_NOISE = 1e6
-"""The largest variance of the noise, as a share of that of y."""
+"""The largest noise variance, as a share of the variance of y."""
 
 NOISY_FROM = 1e-5
 """A noise variance, of standardized y, above which repeating an experiment is expected to give another result."""
@@ -60,7 +60,7 @@ NOISY_FROM = 1e-5
 class GPModel:
     """A fitted Gaussian process. Predictions are latent (without noise) and in the units of the given y.
 
-    ``known`` is D, None if no observation's noise is known.
+    ``known`` is D; None if no result has a known noise.
     """
 
     hyper: Hyperparameters
@@ -75,7 +75,7 @@ class GPModel:
     _compiled: Posterior | None = field(init=False, repr=False, default=None)
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        """Without the compiled posterior, which is made again where it is needed."""
+        """Leave out the compiled posterior, which is made again when needed."""
         return type(self), tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     @property
@@ -85,7 +85,7 @@ class GPModel:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether the noise, the model's own or an observation's, is more than the nugget of deterministic data."""
+        """Whether the noise (the model's or a result's) is more than the nugget of deterministic data."""
         return self.hyper.noise > NOISY_FROM or (self.known is not None and float(self.known.max()) > NOISY_FROM)
 
     @property
@@ -95,12 +95,12 @@ class GPModel:
 
     @property
     def noise(self) -> float | Array:
-        """σ_n² + D (N,), or σ_n² where D is None: how far K_y is from the covariance without noise."""
+        """σ_n² + D (N,), or σ_n² if D is None: the difference between K_y and the covariance without noise."""
         return self.hyper.noise if self.known is None else self.hyper.noise + self.known
 
     @property
     def jitter(self) -> float:
-        """What had to be added to the diagonal of K_y, in units of standardized variance."""
+        """The jitter that was added to the diagonal of K_y, in units of standardized variance."""
         return self.factor.jitter
 
     def predict(self, X: Array) -> Prediction:
@@ -142,7 +142,7 @@ class GPModel:
     def compiled(self) -> Posterior | None:
         """The same posterior in compiled code, made once; None if the Python twin is to run."""
         native = backend.native
-        if native is None or type(self) is not GPModel:  # a class that is derived from it may predict something else
+        if native is None or type(self) is not GPModel:  # a derived class may predict something else
             return None
         if self._compiled is None:
             object.__setattr__(self, "_compiled", self._in_compiled_code(native))
@@ -167,10 +167,10 @@ class GPModel:
         return np.sqrt(np.maximum(variance, MIN_VARIANCE * self.hyper.signal))
 
     def pool(self, X: Array) -> Pool:
-        """``X`` (m, d) with what is predicted there, to be kept while the model is conditioned.  O(m N²)."""
-        if type(self) is not GPModel:  # a class that is derived from it may predict something else
+        """``X`` (m, d) with the predictions there, which are updated when the model is conditioned. O(m N²)."""
+        if type(self) is not GPModel:  # a derived class may predict something else
             return Predicted(X, self)
-        from believer.surrogates.gp_pool import GPPool  # loaded by those who use it
+        from believer.surrogates.gp_pool import GPPool  # loaded on use
 
         return GPPool.of(self, X)
 
@@ -185,7 +185,7 @@ class GPModel:
 
     def joint_with_gradient(self, X: Array) -> JointGradient:
         """Latent means (b, q) and covariances (b, q, q) of b groups of q points, ``X`` (b, q, d), with gradients."""
-        from believer.surrogates.gp_joint import joint_with_gradient  # loaded by those who use it
+        from believer.surrogates.gp_joint import joint_with_gradient  # loaded on use
 
         return joint_with_gradient(self, X)
 
@@ -194,7 +194,7 @@ class GPModel:
         return draws(self.joint(X), self.scale, self.hyper.noise if noisy else 0.0, count, rng)
 
     def fantasies(self, count: int) -> GPFantasies:
-        """``count`` copies, to be told of the same points and each of values of its own."""
+        """``count`` fantasies, which are conditioned on the same points, each with its own values."""
         from believer.surrogates.gp_fantasies import GPFantasies
 
         return GPFantasies(self, frozen(np.zeros((count, 0))))
@@ -227,7 +227,7 @@ class GPModel:
         return self.log_marginal_likelihood() - len(self.y) * float(np.log(self.scale))
 
     def with_lengthscales(self, lengthscales: Array) -> Self:
-        """The posterior of the same data under other ``lengthscales`` (d,), all else as it is.  O(N³)."""
+        """The posterior of the same data under other ``lengthscales`` (d,), with everything else unchanged. O(N³)."""
         hyper = replace(self.hyper, lengthscales=frozen(lengthscales))
         grown = _covariance_factor(hyper, self.X, self.known)
         whitened = grown.whiten(self.y[None, :])[0]
@@ -235,10 +235,10 @@ class GPModel:
         return replace(self, hyper=hyper, factor=grown, whitened=frozen(whitened), alpha=frozen(alpha))
 
     def condition(self, data: Data) -> Self:
-        """The posterior with ``X`` (k, d), ``y`` (k,) and what is known of their noise added, a row of the factor each.
+        """The posterior with ``X`` (k, d), ``y`` (k,) and their known noise added; each adds a row to the factor.
 
-        [paper] Eq. 1-2: the mean moves by the discrepancy y - μ, the variance shrinks whatever y is. Hyperparameters,
-        shift and scale stay as they are.  O(k N²).
+        [paper] Eq. 1-2: the mean moves by the discrepancy y - μ, and the variance shrinks whatever y is.
+        Hyperparameters, shift and scale are unchanged.  O(k N²).
         """
         told, k = data.y, len(data)
         if not k:
@@ -246,7 +246,7 @@ class GPModel:
         known = None if data.noise is None else variances(data.std, self.scale)
         N, grown, alpha, diagonal = len(self.y), self.factor, self.alpha, self.hyper.signal + self.hyper.noise
         X, y = _extended(self.X, data.X), _extended(self.y, (told - self.shift) / self.scale)
-        whitened = _extended(self.whitened, told)  # of the new ones only the place
+        whitened = _extended(self.whitened, told)  # for the new results, this only reserves places
         for n in range(N, len(y)):
             cross, _ = self.hyper.cross(X[n : n + 1], X[:n])
             grown = grown.append(cross[0], diagonal if known is None else diagonal + known[n - N])
@@ -261,7 +261,8 @@ class GPModel:
 
 
 def _extended(a: Array, more: Array) -> Array:
-    """``a`` (N, ...) with ``more`` (k, ...) behind; half the time of a concatenation, which looks for a type."""
+    """``a`` (N, ...) followed by ``more`` (k, ...). This takes half the time of a concatenation, which must find a
+    common type."""
     out = np.empty((len(a) + len(more), *a.shape[1:]))
     out[: len(a)] = a
     out[len(a) :] = more
@@ -269,7 +270,8 @@ def _extended(a: Array, more: Array) -> Array:
 
 
 def prior_covariance(hyper: Hyperparameters, X: Array, diagonal: float | Array | None = None) -> Array:
-    """σ_f² k(X, X) (m, m) at ``X`` (m, d); ``diagonal``, one or (m,), replaces what rounding leaves there of σ_f²."""
+    """σ_f² k(X, X) (m, m) at ``X`` (m, d). Its diagonal is set to ``diagonal``, one number or (m,), which removes
+    rounding."""
     K = hyper.cross(X, X)[0]
     if diagonal is not None:
         K[np.diag_indices(len(X))] = diagonal
@@ -290,7 +292,7 @@ def posterior(
 ) -> GPModel:
     """The model at given hyperparameters; ``y`` in the caller's units, standardized by ``shift``, ``scale``.  O(n³).
 
-    ``std`` (n,) is what is known of the noise, in the units of ``y``.
+    ``std`` (n,) are the known standard deviations of the noise, in the units of ``y``.
     """
     shift = shift + scale * hyper.mean
     target, known = (y - shift) / scale, variances(std, scale)
@@ -303,7 +305,7 @@ def posterior(
 
 
 def _covariance_factor(hyper: Hyperparameters, X: Array, known: Array | None) -> Factor:
-    """The factor of K_y at ``X`` (n, d), with jitter where it needs some.  O(n³)."""
+    """The factor of K_y at ``X`` (n, d), with jitter if needed. O(n³)."""
     native, diagonal = backend.native, hyper.signal + hyper.noise
     if native is not None:
         kernel = native.KERNELS[hyper.kernel]
@@ -313,7 +315,8 @@ def _covariance_factor(hyper: Hyperparameters, X: Array, known: Array | None) ->
             return Factor(base, no_rows(len(X)), 0.0)
     if known is None:
         return factor(prior_covariance(hyper, X, diagonal))
-    # Jitter in units of what all observations have: one that is known to be bad must not blur the others.
+    # The jitter is relative to the variance that all observations have: a result with a large known noise must not blur
+    # the others.
     return factor(prior_covariance(hyper, X, diagonal + known), diagonal)
 
 
@@ -326,10 +329,11 @@ def fit_gp(
     preset: Preset = DEFAULT,
     most: int = MOST,
 ) -> GPModel:
-    """Hyperparameters of ``data`` as ``preset`` says, then the exact posterior; ``kernel`` and ``noise`` as for ``GP``.
+    """Fit hyperparameters to ``data`` as ``preset`` says, and compute the exact posterior; ``kernel`` and ``noise`` are
+    as for ``GP``.
 
-    Known noise counts as known: an inferred σ_n² is what is left beyond it. O(n³) for each of some tens of steps; of
-    more than ``most`` results, so many are learned from (:mod:`~believer.surrogates.subset`).
+    An inferred σ_n² is the noise beyond the known one. The cost is O(n³) for each of some tens of steps. With more than
+    ``most`` results, a subset of that size is used (:mod:`~believer.surrogates.subset`).
     """
     X, y, std = learnable(data, "a Gaussian process", most)
     shift, scale = standardization(y)
@@ -356,10 +360,10 @@ class GP:
     noise : the variance of the noise as a share of the variance of y (1e-6 for deterministic results); or "infer",
         which learns it; or "auto", which assumes deterministic results unless replicates differ or the data are much
         more likely with noise than without.
-    prior : what is assumed of the lengthscales of numbers. "shared": they have a mean in common, which is learned along
-        with them once there are three results for each, and given before. "separate": their mean is given, as it was
-        before engine 4. Those of categories have a given mean.
-        "auto" is "separate" for a study in a finite space, and "shared" otherwise.
+    prior : the prior of the lengthscales of numbers. "shared": they have a common mean, which is fixed at first, and
+        learned with them once there are three results for each lengthscale. "separate": their mean is fixed, as it was
+        before engine 4. The mean for categories is always fixed. "auto" is "separate" for a study in a finite space,
+        and "shared" otherwise.
     """
 
     kernel: str = "matern52"
@@ -373,14 +377,16 @@ class GP:
         checked_prior(self.prior)
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> GPModel:
-        """Hyperparameters from ``data``, X (n, d) and y (n,), by a search that begins at ``previous``; the posterior.
+        """Fit hyperparameters to ``data``, X (n, d) and y (n,), by a search that begins at ``previous``; return the
+        posterior.
 
-        ``rng`` picks the subset of many data that hyperparameters come from.
+        ``rng`` picks the subset for the hyperparameters if there are many data.
         """
         return fit_gp(data, self.kernel, self.noise, rng, previous, PRIORS[self.prior], self.most_results)
 
     def suited(self, finite: bool) -> GP:
-        """The recipe of a study in a space that is ``finite``, or not: ``prior`` is settled if it is "auto"."""
+        """The recipe for a study whose space is ``finite`` or not: the prior "auto" is replaced by the one that suits
+        it."""
         return replace(self, prior=prior_for(self.prior, finite))
 
     def describe(self, model: GPModel) -> dict[str, Any]:
@@ -388,7 +394,7 @@ class GP:
         return model.hyper.to_config()
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """Raise InvalidInput for a ``state`` that no fit to ``n`` results in ``d`` columns can have."""
+        """Raise InvalidInput for a ``state`` that no fit to ``n`` results in ``d`` columns can produce."""
         Hyperparameters.from_config(state, d)
 
     def restore(self, data: Data, state: dict[str, Any]) -> GPModel:
@@ -400,21 +406,21 @@ class GP:
 
 
 def checked_kernel(kernel: str) -> str:
-    """``kernel`` if there is one of that name; a clear error otherwise."""
+    """Return ``kernel`` if there is one of that name; otherwise raise InvalidInput."""
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}; got {shown(kernel)}.")
     return kernel
 
 
 def checked_prior(prior: str) -> Preset:
-    """How a fit is done under the prior of that name; a clear error if there is none."""
+    """The preset of a fit with the prior of that name; InvalidInput if there is none."""
     if not isinstance(prior, str) or prior not in PRIORS:
         raise InvalidInput(f"prior must be one of {', '.join(PRIORS)}; got {shown(prior)}.")
     return PRIORS[prior]
 
 
 def checked_noise(noise: float | str, words: tuple[str, ...] = (INFER, AUTO)) -> float | str:
-    """``noise`` as a variance, zero or more, or one of ``words``; a clear error otherwise."""
+    """Return ``noise`` as a variance, zero or more, or one of ``words``; otherwise raise InvalidInput."""
     if isinstance(noise, str):
         if noise not in words:
             said = " or ".join(f'"{word}"' for word in words)
@@ -427,11 +433,12 @@ def checked_noise(noise: float | str, words: tuple[str, ...] = (INFER, AUTO)) ->
 
 
 def standardization(y: Array) -> tuple[float, float]:
-    """Mean and standard deviation of real data; a constant y (to rounding) gets the scale of its magnitude, or 1."""
+    """The mean and standard deviation of real data; for a constant y (to rounding), the scale is its magnitude, or
+    1."""
     largest = float(np.abs(y).max())
     if largest < MIN_SCALE:
         return 0.0, 1.0 if largest == 0.0 else MIN_SCALE
-    # Work on y / largest, whose squares neither overflow nor vanish.
+    # The computation uses y / largest, whose squares neither overflow nor underflow.
     unit = y / largest
     shift, scale = float(unit.mean()), float(unit.std())
     if scale <= 1e-14:

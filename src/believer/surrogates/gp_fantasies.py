@@ -1,17 +1,17 @@
-"""S fantasies of an exact Gaussian process for little more than the price of one.
+"""S fantasies of an exact Gaussian process at little more than the cost of one.
 
 ======  ====================================================  ========
 symbol  meaning                                               shape
 ======  ====================================================  ========
-S, p    fantasies, and points that each was told of
+S, p    fantasies, and points that each is conditioned on
 V       k Wᵀ, the whitened cross-covariances                  (m, N)
 V_p     its last p columns, which belong to the p points      (m, p)
-Z       what was told, whitened                               (S, p)
+Z       the values of the fantasies, whitened                 (S, p)
 ======  ====================================================  ========
 
 Other symbols as in gp.py. An observation y ~ N(μ(x), σ²(x) + σ_n²) adds to the whitened data the coordinate
 (y - μ(x)) / √(σ²(x) + σ_n²), a standard normal that depends on nothing before it. So fantasies need no data of their
-own, only a row of normals: with W and α those of the model that was told its own mean at the p points (the Kriging
+own, only a row of normals. With W and α of the model that is conditioned on its own mean at the p points (the Kriging
 Believer, whose new coordinates are zero),
 
     μ_s = kᵀ α + V_p z_s,        and σ is the same for all.
@@ -35,17 +35,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GPFantasies:
-    """The ``believer``: a model told its own mean at p points; ``normals``, Z: what S fantasies were told instead."""
+    """S fantasies. ``believer`` is the model conditioned on its own mean at p points, and ``normals``, Z, are the
+    fantasies' values, whitened."""
 
     believer: GPModel
     normals: Array
 
     def predict(self, X: Array) -> Prediction:
-        """Latent means (S, m), and the std (1, m) of all, at ``X`` (m, d).  O(m N² + m S p)."""
+        """Latent means (S, m), and the std (1, m) that all share, at ``X`` (m, d). O(m N² + m S p)."""
         return self._at(self.believer.hyper.cross(X, self.believer.X)[0])[0]
 
     def predict_with_gradient(self, X: Array) -> FantasyGradient:
-        """The same, and the way back to ``X`` (m, d), which costs as much."""
+        """The same, and a function that maps derivatives by them to derivatives by ``X`` (m, d), at the same cost."""
         model = self.believer
         k, h = model.hyper.cross(X, model.X)
         at, V = self._at(k)
@@ -62,16 +63,17 @@ class GPFantasies:
         return FantasyGradient(at.mean, at.std, pull)
 
     def fantasize(self, x: Array, rng: np.random.Generator) -> tuple[Self, Array]:
-        """All told of ``x`` (d,), and what (S,).  O(N²).
+        """All fantasies conditioned on ``x`` (d,), and their values there (S,). O(N²).
 
-        The S normals are a Latin hypercube's ([McKay1979]): each a fair draw, and together one from every S-th part of
-        the distribution, so that averages over fantasies vary less.
+        The S normals are a Latin hypercube sample ([McKay1979]): each is a draw from the distribution, and together
+        they have one from every S-th part of it, so that averages over fantasies vary less.
         """
         strata = latin_hypercube(len(self.normals), 1, rng)[:, 0]
         return self.condition(x, normal(strata))
 
     def condition(self, x: Array, normals: Array) -> tuple[Self, Array]:
-        """All told of ``x`` (d,), by whitened coordinates (S,); and the values (S,) that these stand for."""
+        """All fantasies conditioned on ``x`` (d,), with the whitened values (S,); and these values (S,) in the units of
+        y."""
         model = self.believer
         k, _ = model.hyper.cross(x[None, :], model.X)
         grown = model.factor.append(k[0], model.hyper.signal + model.hyper.noise)
@@ -88,7 +90,7 @@ class GPFantasies:
         return replace(self, believer=believer, normals=frozen(np.column_stack([self.normals, normals]))), values
 
     def _at(self, k: Array) -> tuple[Prediction, Array]:
-        """Means (S, m) and the std (1, m) where cross-covariances are ``k`` (m, N), and V."""
+        """Means (S, m) and the std (1, m) for the cross-covariances ``k`` (m, N), and V."""
         model = self.believer
         V = model.factor.whiten(k)
         variance = model.hyper.signal - np.einsum("ij,ij->i", V, V)

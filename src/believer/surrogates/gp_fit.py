@@ -1,4 +1,4 @@
-"""Hyperparameters of a Gaussian process: priors, how they are fitted, the search.
+"""Hyperparameters of a Gaussian process: their priors, their fit, and the search.
 
 ======  =========================================================  ========
 symbol  meaning                                                    shape
@@ -29,21 +29,22 @@ from believer.surrogates.gp_noise import AUTO, INFER
 from believer.surrogates.kernels import KERNELS, squared_distances
 
 SUBSET_ABOVE = 2000
-"""With more data than this, hyperparameters come from a seeded subset of that many; the posterior stays exact."""
+"""With more data than this, hyperparameters are fitted to a seeded subset of this size; the posterior stays exact."""
 
 CENTER_UP_TO, CENTER_AT_TIMES_UP_TO = 100, 500
-"""With more data than this a search that has a last fit to start from takes the prior's center as a second start only
-when the data have grown by a quarter since; with more than that, never."""
+"""With more data than the first number, a search that starts from the last fit takes the prior's center as a second
+start only when the data have grown by a quarter since; with more than the second number, never."""
 
 SHARED_FROM = 3.0
-"""Lengthscales share a mean from so many results for each of them on. Fewer do not tell how far correlations reach: the
-mean would follow chance, to lengthscales so short that no result says anything of other places."""
+"""From this number of results for each lengthscale on, lengthscales share a mean. Fewer results do not determine the
+lengthscales: the mean would follow chance, to lengthscales so short that no result says anything about other places."""
 
 LEARNABLE = (1e-9, 1e9)
-"""Where hyperparameters lie, whatever the data and the bounds of a fit: outside, sums of squares lose their meaning."""
+"""The range of hyperparameters, whatever the data and the bounds of a fit: outside, sums of squares lose their
+meaning."""
 
 NOISE_FLOOR = 1e-8
-"""The least noise variance (of standardized y) that a fit works with; less cannot be told from rounding."""
+"""The least noise variance (of standardized y) that a fit uses; less cannot be distinguished from rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +80,8 @@ class Hyperparameters:
 
     @staticmethod
     def from_config(config: dict[str, Any], d: int) -> Hyperparameters:
-        """Inverse of :meth:`to_config`, for points of ``d`` columns; InvalidInput for what no fit comes to."""
+        """The inverse of :meth:`to_config`, for points of ``d`` columns; InvalidInput for values that no fit can
+        produce."""
         known, least = {f.name for f in fields(Hyperparameters)}, {"kernel", "lengthscales", "signal", "noise"}
         if not isinstance(config, dict) or not least <= config.keys() <= known:
             raise InvalidInput(f"hyperparameters must be what to_config returned; got {shown(config)}.")
@@ -100,13 +102,13 @@ class Hyperparameters:
 
 @dataclass(frozen=True, slots=True)
 class LogNormal:
-    """Normal prior on the logarithm of a hyperparameter.
+    """A normal prior on the logarithm of a hyperparameter.
 
     Parameters
     ----------
-    mean, std : of the logarithm.
-    shared : std of a normal prior on the mean itself, which all lengthscales have in common and which takes its best
-        value; 0 for a mean that is given.
+    mean, std : the mean and standard deviation of the logarithm.
+    shared : the standard deviation of a normal prior on the mean, which all lengthscales then share and which takes its
+        most likely value; 0 for a fixed mean.
     """
 
     mean: float
@@ -116,17 +118,16 @@ class LogNormal:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """How a fit is done; as it stands, the fit of ``GP``: maximum a posteriori, warm-started.
+    """The settings of a fit. The defaults are those of ``GP``: maximum a posteriori, warm-started.
 
-    lengthscale: prior of ℓ/√s where ``scaled``, of ℓ otherwise; None for maximum likelihood. Bounds are of the values.
-    With fewer than SHARED_FROM results for each lengthscale, the prior of categories in place of one that is shared.
-    category: prior of ℓ/√d, or of ℓ, for a lengthscale that columns share, because it is no distance between numbers;
-    none if ``lengthscale`` is None.
-    mean_std: prior std of the constant mean m, around the average of y; None fixes m there.
-    restarts: random starts, besides the prior's center. warm: whether the last fit is a start.
-    search: the settings of the method that climbs, Newton's or L-BFGS-B.
-    evidence: what inferred noise must add to log p(y | X, θ) + log p(ℓ, σ_f²) before ``noise="auto"`` believes in it;
-        four times as much where a rougher kernel would be better still.
+    lengthscale: prior of ℓ/√s if ``scaled``, of ℓ otherwise; None for maximum likelihood. Bounds are of the values. A
+    shared mean is used from SHARED_FROM results for each lengthscale on; with fewer, the prior of categories is used
+    instead. category: prior of ℓ/√d, or of ℓ, for a lengthscale that several columns share, because it is not a
+    distance between numbers; none if ``lengthscale`` is None. mean_std: prior standard deviation of the constant mean
+    m, around the average of y; None fixes m at the average. restarts: the number of random starts, besides the prior's
+    center. warm: whether the last fit is a start. search: the settings of the optimizer, Newton's method or L-BFGS-B.
+    evidence: the increase of log p(y | X, θ) + log p(ℓ, σ_f²) by inferred noise from which on ``noise="auto"`` infers
+        noise; four times as much if a rougher kernel would be better still.
     """
 
     lengthscale: LogNormal | None = LogNormal(math.log(0.5), 0.5, shared=1.0)
@@ -147,7 +148,7 @@ class Preset:
 DEFAULT = Preset()
 
 CAUTIOUS = 20.0
-"""The evidence that a prior asks for that keeps lengthscales long: it takes rough results for noise sooner."""
+"""The ``evidence`` for a prior that keeps lengthscales long, under which rough results look like noise sooner."""
 
 SHARED, SEPARATE = "shared", "separate"
 PRIORS = {AUTO: DEFAULT, SHARED: DEFAULT, SEPARATE: Preset(lengthscale=DEFAULT.category, evidence=CAUTIOUS)}
@@ -155,8 +156,8 @@ PRIORS = {AUTO: DEFAULT, SHARED: DEFAULT, SEPARATE: Preset(lengthscale=DEFAULT.c
 
 
 def prior_for(prior: str, finite: bool) -> str:
-    """What "auto" stands for in a study: lengthscales share a mean unless the space is ``finite``, where that brought
-    nothing (benchmarks/results/default.md)."""
+    """The prior for "auto": lengthscales share a mean unless the space is ``finite``, where this brought no gain
+    (benchmarks/results/default.md)."""
     return prior if prior != AUTO else SEPARATE if finite else SHARED
 
 
@@ -173,14 +174,15 @@ def fit(
     groups: tuple[int, ...] | None = None,
     likelihood: LikelihoodOf = log_likelihood,
 ) -> Hyperparameters:
-    """Hyperparameters of standardized ``y`` (n,) at ``X`` (n, d): the best of a few starts, one at the last fit's.
+    """Fit hyperparameters to standardized ``y`` (n,) at ``X`` (n, d): the best of a few starts, one of them at the last
+    fit.
 
-    ``seen`` is the number of results that the last fit saw; ``known`` is D, or None. Columns of the same of ``groups``
-    have the same lengthscale. ``likelihood`` may be one that is worked out on another device. ``noise`` is σ_n², or
-    "infer"; or "auto", which decides between no noise and noise that is inferred: by points that were evaluated more
-    than once (:func:`~believer.surrogates.gp_noise.by_replicates`); else there is noise if with it the evidence is
-    larger by more than the preset asks for. With more than ``CENTER_UP_TO`` data that is decided anew only when they
-    have grown by a quarter.
+    ``seen`` is the number of results of the last fit; ``known`` is D, or None. Columns of the same group in ``groups``
+    share a lengthscale. ``likelihood`` may be computed on another device. ``noise`` is σ_n², or "infer", or "auto",
+    which chooses between no noise and inferred noise: by points that were evaluated more than once
+    (:func:`~believer.surrogates.gp_noise.by_replicates`), and otherwise by the evidence, which noise must increase by
+    more than ``preset.evidence``. With more than ``CENTER_UP_TO`` data, this is decided anew only when they have grown
+    by a quarter.
     """
     n, d = X.shape
     if previous is not None and (not preset.warm or len(previous.lengthscales) != d):
@@ -210,10 +212,10 @@ def fit(
 
 
 def _decided(task: _FitTask, last: tuple[Hyperparameters, ...], rng: np.random.Generator) -> Hyperparameters:
-    """The better of a fit without noise and one that infers it, which has to be better by far.
+    """The better of a fit without noise and one with inferred noise, which must be better by a margin.
 
-    Without a sign of noise the second is not made: some noise at the first must not cost much evidence, or the ``last``
-    fit have had noise. A function that is rougher than its kernel looks noisy, too: then it takes more to believe it.
+    The second fit is made only if there is a sign of noise: adding noise to the first fit costs little evidence, or the
+    ``last`` fit had noise. A function that is rougher than the kernel looks noisy, too; the margin is then larger.
     """
     exact = _top(task, gp_noise.EXACT, last, rng)
     evidence, noisy_last = _evidence(task, exact), tuple(old for old in last if old.noise > gp_noise.EXACT)
@@ -227,7 +229,8 @@ def _decided(task: _FitTask, last: tuple[Hyperparameters, ...], rng: np.random.G
 
 
 def _is_rough(task: _FitTask, noisy: Hyperparameters, rng: np.random.Generator) -> bool:
-    """Whether a rougher kernel has more evidence, at its own best noise: then what looked like noise has a shape."""
+    """Whether a rougher kernel has more evidence, at its own best noise, so that the apparent noise may be
+    structure."""
     if task.kernel not in gp_noise.ROUGHER:
         return False
     other = replace(task, kernel=gp_noise.ROUGHER[task.kernel])
@@ -257,7 +260,7 @@ class _FitTask:
 def _top(
     task: _FitTask, noise: float | str, earlier: tuple[Hyperparameters, ...], rng: np.random.Generator
 ) -> Hyperparameters:
-    """The best of a few starts, those at the ``earlier`` hyperparameters among them."""
+    """The best fit from a few starts, which include the ``earlier`` hyperparameters."""
     preset = task.preset
     fixed = None if isinstance(noise, str) else max(float(noise), NOISE_FLOOR)
     tied, s = task.tied, len(task.first)
@@ -276,7 +279,8 @@ def _top(
 
 
 def _tied(groups: tuple[int, ...] | None, d: int) -> tuple[IntArray | None, IntArray]:
-    """The lengthscale of θ that each column has (d,), None if each has its own; and the first column of each (s,)."""
+    """The number of each column's lengthscale in θ (d,), None if each has its own; and the first column of each
+    lengthscale (s,)."""
     if groups is None:
         return None, np.arange(d)
     tied = np.array(groups, dtype=np.intp)
@@ -296,14 +300,14 @@ def _evidence(task: _FitTask, at: Hyperparameters, noisy: bool = False) -> float
 
 
 def quarters(n: int) -> int:
-    """How often one result grows by a quarter on the way to ``n``; -1 on the way to none."""
+    """The number of times that 1 must grow by a quarter to reach ``n``; -1 for n = 0."""
     return int(math.log(n) / math.log(1.25)) if n else -1
 
 
 def _search(
     task: _FitTask, noise: float | None, prior: _Prior, starts: Array, lower: Array, upper: Array
 ) -> tuple[Array, float]:
-    """θ (p,) at the best of the tops that are reached from ``starts`` (s, p), and the constant mean there."""
+    """θ (p,) at the best of the maxima reached from ``starts`` (s, p), and the constant mean there."""
     X, y, known, preset, tied = task.X, task.y, task.known, task.preset, task.tied
     native = backend.native if task.likelihood is log_likelihood else None
     if native is not None:
@@ -335,7 +339,7 @@ def _search(
         return theta, means[theta.tobytes()]
 
     def per_observation(thetas: Array) -> tuple[Array, Array]:
-        # So that steps and tolerances mean the same for ten results and for a thousand.
+        # The scale makes steps and tolerances mean the same for ten results and for a thousand.
         values, gradients, _ = zip(*map(nats, thetas), strict=True)
         return np.array(values) / len(y), np.array(gradients) / len(y)
 
@@ -364,11 +368,11 @@ class _Prior:
 
 
 def _prior(preset: Preset, s: int, infer: bool, tied: IntArray | None = None, shared: bool = True) -> _Prior:
-    """The prior of θ. A shared mean of log ℓ that is itself N(c, τ²), at its best, is a covariance τ² of all pairs.
+    """The prior of θ. A shared mean of log ℓ that is itself N(c, τ²) gives all pairs of log ℓ the covariance τ².
 
-    Without ``shared`` numbers have the prior of categories, too. The mean is not shared where there is noise, which
-    short lengthscales would explain away, and for results that are all the same, whose likelihood grows with the
-    lengthscales: all of them would follow for ever.
+    Without ``shared``, numbers also have the prior of categories. The mean is not shared if there is noise, because
+    short lengthscales would explain it away, or if all results are equal, because their likelihood grows with the
+    lengthscales without bound.
     """
     columns = np.ones(s) if tied is None else np.bincount(tied)
     center, weight = list[float](), list[float]()
@@ -405,8 +409,8 @@ def _starts(
 ) -> Array:
     """The ``earlier`` hyperparameters, the prior's center, ``restarts`` random points in the bounds.
 
-    With much data the likelihood is peaked and the last fit is near its top: then such starts are enough. Of columns
-    that share a lengthscale, the ``first`` has that of an earlier fit.
+    With many data the likelihood is peaked and the last fit is near its maximum, so that these starts are enough. If
+    columns share a lengthscale, it is that of the ``first`` column in an earlier fit.
     """
     rows = [prior.center]
     if preset.restarts:

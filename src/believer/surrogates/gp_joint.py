@@ -1,4 +1,4 @@
-"""Joint posteriors of many small groups of points under an exact Gaussian process, and the way back to the points.
+"""Joint posteriors of many small groups of points under an exact Gaussian process, with derivatives by the points.
 
 ======  ====================================================  ==========
 symbol  meaning                                               shape
@@ -9,11 +9,11 @@ V       k Wᵀ, the whitened cross-covariances                  (b, q, N)
 μ̄, Σ̄    derivatives of a number by means and covariances      (b, q), (b, q, q)
 ======  ====================================================  ==========
 
-Other symbols as in gp.py. Covariances come of Σ = σ_f² k(A, A) - V Vᵀ, so that with Σ̄ₛ = Σ̄ + Σ̄ᵀ
+Other symbols as in gp.py. Covariances are Σ = σ_f² k(A, A) - V Vᵀ, so that with Σ̄ₛ = Σ̄ + Σ̄ᵀ
 
     ∂/∂k = μ̄ αᵀ - (Σ̄ₛ V) W        and        ∂/∂k(A, A) = Σ̄,
 
-and every kernel entry moves its points by ∂k/∂x = -h (x - x') / ℓ² (kernels.py).
+and the derivative of a kernel entry by its point is ∂k/∂x = -h (x - x') / ℓ² (kernels.py).
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 
 def joint_with_gradient(model: GPModel, A: Array) -> JointGradient:
-    """Latent means and covariances of the groups ``A`` (b, q, d).  O(b q N² + b q² N), and as much to pull back."""
+    """Latent means and covariances of the groups ``A`` (b, q, d). O(b q N² + b q² N), and the same for the
+    derivatives."""
     hyper, scale, square = model.hyper, model.scale, squared(model.scale)
     b, q, d = A.shape
     rows = A.reshape(b * q, d)

@@ -41,7 +41,7 @@ class Likelihood:
 
 
 class LikelihoodOf(Protocol):
-    """A function that works out :func:`log_likelihood`, wherever it does so."""
+    """A function that computes :func:`log_likelihood`, on any device."""
 
     def __call__(
         self,
@@ -54,7 +54,7 @@ class LikelihoodOf(Protocol):
         known: Array | None = None,
         groups: IntArray | None = None,
     ) -> Likelihood:
-        """log p(y | X, θ) and what goes with it."""
+        """log p(y | X, θ) with its derivatives."""
 
 
 def log_likelihood(
@@ -67,14 +67,13 @@ def log_likelihood(
     known: Array | None = None,
     groups: IntArray | None = None,
 ) -> Likelihood:
-    """log p(y | X, θ) and what goes with it; -inf and zeros where K_y is not positive definite.
+    """log p(y | X, θ) with its derivatives; -inf and zeros if K_y is not positive definite.
 
-    ``noise`` is σ_n² when it is fixed, None when the last entry of θ is its logarithm; ``known`` is D, or None;
-    ``groups`` (d,) says which ℓ of θ each column has, None that each has its own. With
-    ``mean_std`` the constant mean m takes its best value for θ, m = 1ᵀK_y⁻¹y / (1ᵀK_y⁻¹1 + 1/τ²), and log p includes
-    its prior N(0, τ²); being the best, it adds nothing to the gradient.
-    [Rasmussen2006] Eq. 5.8-5.9; the derivative by log ℓ_j needs Σ M_ab h_ab (x_aj - x_bj)²/ℓ_j² with
-    M = α αᵀ - K_y⁻¹, which two products with X give for all j at once.  O(n³ + n² d).
+    ``noise`` is σ_n² if it is fixed, and None if the last entry of θ is its logarithm; ``known`` is D, or None;
+    ``groups`` (d,) is the number of each column's ℓ in θ, None if each has its own. With ``mean_std`` the constant mean
+    m takes its best value for θ, m = 1ᵀK_y⁻¹y / (1ᵀK_y⁻¹1 + 1/τ²), and log p includes its prior N(0, τ²); because this
+    is the maximum, it adds nothing to the gradient. [Rasmussen2006] Eq. 5.8-5.9; the derivative by log ℓ_j needs Σ M_ab
+    h_ab (x_aj - x_bj)²/ℓ_j² with M = α αᵀ - K_y⁻¹, which two products with X give for all j at once.  O(n³ + n² d).
     """
     native = backend.native
     if native is not None:
@@ -111,7 +110,7 @@ def log_likelihood(
     if mean_std is not None:
         value -= 0.5 * (mean / mean_std) ** 2
 
-    # K_j α for every θ_j; the signal's part of K_y is what is left of it without the noise.
+    # K_j α for every θ_j; the signal's part of K_y is K_y without the noise.
     products = summed(_lengthscale_products(h, alpha, scaled), groups, s)
     V = np.column_stack([products, y - nugget * alpha, noise_variance * alpha])
     information = _average_information(V[:, : len(theta)], L, ones, spread)
@@ -127,8 +126,8 @@ def log_likelihood(
 
 
 def summed(by_column: Array, groups: IntArray | None, s: int) -> Array:
-    """Derivatives (..., d) by the log ℓ of each column, as those by the s lengthscales that columns share, as
-    ``groups`` say: the chain rule."""
+    """Derivatives (..., s) by the s lengthscales that columns share, from those (..., d) by the log ℓ of each column:
+    the chain rule. ``groups`` has the lengthscale of each column; it is None if each has its own."""
     if groups is None:
         return by_column
     total = np.zeros((*by_column.shape[:-1], s))
@@ -140,8 +139,8 @@ def summed(by_column: Array, groups: IntArray | None, s: int) -> Array:
 def _average_information(V: Array, L: Array, ones: Array, spread: float) -> Array:
     """½ αᵀ K_i K_y⁻¹ K_j α (p, p) from the columns K_j α of ``V`` (n, p): mean of observed and expected information.
 
-    [Gilmour1995]: it needs no product of matrices, yet has the curvature of the likelihood near its top. What
-    the mean takes up is taken out; ``ones`` is K_y⁻¹ 1 and ``spread`` 1ᵀK_y⁻¹1 + 1/τ².
+    [Gilmour1995]: it needs no product of matrices, but has the curvature of the likelihood near its maximum. The part
+    that the constant mean absorbs is subtracted; ``ones`` is K_y⁻¹ 1 and ``spread`` 1ᵀK_y⁻¹1 + 1/τ².
     """
     along = V.T @ ones
     information: Array = 0.5 * (V.T @ lapack.dpotrs(L.T, V, lower=0)[0] - np.multiply.outer(along, along) / spread)
@@ -163,12 +162,13 @@ def _lengthscale_products(h: Array, alpha: Array, scaled: Array) -> Array:
 
 
 def _row_blocks(n: int) -> list[slice]:
-    """Rows in blocks that fit the cache; with columns up to each block's end they cover the lower triangle."""
+    """Blocks of rows that fit the cache; with the columns up to its end, each covers its part of the lower triangle."""
     return [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
 
 
 def _lower_kernel(kernel: str, scaled: Array, signal: float) -> tuple[Array, Array]:
-    """σ_f² k and σ_f² h (n, n) of the scaled points (n, d), the lower triangle only; what is above is arbitrary."""
+    """σ_f² k and σ_f² h (n, n) of the scaled points (n, d), the lower triangle only; the upper triangle is
+    arbitrary."""
     n = len(scaled)
     k, h = np.empty((n, n)), np.empty((n, n))
     for rows in _row_blocks(n):

@@ -10,9 +10,10 @@ z       the last of the whitened data, w y
 c       σ_f² k(C, [X, x]) w, whitened covariance with x          (m,)
 ======  =======================================================  ========
 
-[paper] Eq. 1-2 at all candidates: μ += c z, σ² -= c², which is what a prediction adds for one more row of the factor.
-A row of W is made when the model is conditioned; so a candidate costs O(N) for a lie, where a prediction costs O(N²).
-Covariances with what came later are kept apart, so that pools share the large part with the one that they came from.
+[paper] Eq. 1-2 at all candidates: μ += c z, σ² -= c², the same as a prediction with one more row of the factor. The row
+of W is computed when the model is conditioned, so that a lie costs O(N) for each candidate, and a new prediction O(N²).
+Covariances with later observations are kept separately, so that a pool shares the large part with the pool from which
+it was made.
 """
 
 from __future__ import annotations
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
 
 
 _JOINED, _ADDED = 256, 2048
-"""Candidates of a block that is still joined with another; and of those that were added, how many are kept at least."""
+"""The largest size of a block that is joined with another one, and the least number of added candidates that are
+kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateBlock:
-    """Some of the candidates, (m, d), with the covariances (m, n) of the first observations and (p, m) of later ones.
+    """Some of the candidates, (m, d), with their covariances with the first observations (m, n) and with later ones (p,
+    m).
 
     ``mean`` and ``variance`` (m,) are of standardized y.
     """
@@ -62,8 +65,8 @@ class CandidateBlock:
             variance = model.hyper.signal - np.einsum("ij,ij->i", V, V)
         return CandidateBlock(X, read_only(cross), no_rows(len(X)), mean, variance)
 
-    def told(self, model: GPModel, row: int) -> CandidateBlock:
-        """After the observation that is the ``row`` of ``model``, the next that the block does not know.  O(m N)."""
+    def conditioned(self, model: GPModel, row: int) -> CandidateBlock:
+        """The block after the next observation, which is row ``row`` of ``model``. O(m N)."""
         hyper, weights = model.hyper, model.factor.tail[row - len(model.factor.base)]
         native = backend.native
         if native is not None:
@@ -92,7 +95,7 @@ class CandidateBlock:
         )
 
     def joined(self, other: CandidateBlock) -> CandidateBlock:
-        """The block with the candidates of another that knows as many observations.  O(m N)."""
+        """The block with the candidates of another block that has the same observations. O(m N)."""
         first, n = len(self.X), self.cross.shape[1]
         cross = np.empty((first + len(other.X), n + len(self.later)))
         cross[:first, :n], cross[:first, n:] = self.cross, self.later.T
@@ -108,7 +111,7 @@ class CandidateBlock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GPPool:
-    """Candidates of a Gaussian process: those of the beginning, and those that were added."""
+    """Candidates of a Gaussian process: the first ones, and those that were added."""
 
     model: GPModel
     blocks: tuple[CandidateBlock, ...]
@@ -120,7 +123,7 @@ class GPPool:
 
     @property
     def points(self) -> Array:
-        """The points that it predicts at, (m, d): the candidates."""
+        """The candidates, (m, d)."""
         return self.blocks[0].X if len(self.blocks) == 1 else np.vstack([block.X for block in self.blocks])
 
     def predict(self) -> Prediction:
@@ -135,7 +138,8 @@ class GPPool:
         return Prediction(model.shift + model.scale * mean, model.scale * std)
 
     def under(self, model: Model) -> Pool:
-        """The same candidates under another ``model``: O(m N) for each row if it was conditioned, else O(m N²)."""
+        """The same candidates under another ``model``: O(m N) for each new observation if it is this model conditioned,
+        else O(m N²)."""
         own = self.model
         if model is own:
             return self
@@ -143,11 +147,12 @@ class GPPool:
             return pool_of(model, self.points)
         blocks = self.blocks
         for row in range(len(own.y), len(model.y)):
-            blocks = tuple([block.told(model, row) for block in blocks])
+            blocks = tuple([block.conditioned(model, row) for block in blocks])
         return GPPool(model, blocks)
 
     def extended(self, X: Array) -> GPPool:
-        """The pool with more candidates ``X`` (k, d), without the oldest of very many.  O(k N²), and a copy of some."""
+        """The pool with the further candidates ``X`` (k, d); if there are very many, the oldest are dropped. O(k N²),
+        plus a copy of some."""
         if not len(X):
             return self
         first, *added = (*self.blocks, CandidateBlock.of(self.model, X))

@@ -1,4 +1,4 @@
-"""Does a model keep its promises? Checks for surrogates from elsewhere, before anything is built on their answers."""
+"""Checks of the predictions of custom surrogates, before they are used."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Stationary kernels as functions of the squared scaled distance.
 
 Each returns the correlation k(r²) and the weight h(r²) = -2 dk/d(r²). Both derivatives that the library needs follow
-from h without a division, so they hold at distance zero too:
+from h without a division, so they are also valid at distance zero:
 
     ∂k/∂x_j = -h (x_j - x'_j) / ℓ_j²,        ∂k/∂log ℓ_j = h (x_j - x'_j)² / ℓ_j².
 """
@@ -42,7 +42,7 @@ KERNELS: dict[str, Correlation] = {"matern52": matern52, "matern32": matern32, "
 
 
 MIN_SPREAD, MAX_SPREAD = 1e-9, 1e9
-"""Between these lies a multiquadric's ε, in units of the cube."""
+"""The bounds of a multiquadric's ε, in units of the cube."""
 
 
 def squared_distances(A: Array, B: Array) -> Array:
@@ -56,7 +56,7 @@ def squared_distances(A: Array, B: Array) -> Array:
 def multiquadric(A: Array, B: Array, spread: float) -> Array:
     """φ = √(1 + r²/ε²) (m, n) between rows of ``A`` (m, d) and ``B`` (n, d); ``spread`` is ε.
 
-    It is no correlation, and none of ``KERNELS``: it grows with the distance ([Micchelli1986]).
+    It is not a correlation and not one of ``KERNELS``, because it grows with the distance ([Micchelli1986]).
     """
     phi: Array = np.sqrt(1.0 + squared_distances(A, B) / spread**2)
     return phi

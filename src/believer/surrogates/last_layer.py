@@ -13,14 +13,15 @@ v       prior variance of a weight, of standardized y
 σ_n²    noise variance, of standardized y
 ======  ===================================================================  ==========
 
-The mean is φᵀ E[w], the variance φᵀ S φ ([paper] Table 1; [Snoek2015] section 3). All features are divided by one
-number, never each by its own: a unit that is all but off on the data would be blown up, and rule wherever it is on.
-Units that are off on all the data, or that repeat each other, need no care: the prior keeps S regular, and a unit that
-is off on the data brings its prior variance where it is on, as it should.
+The mean is φᵀ E[w], the variance φᵀ S φ ([paper] Table 1; [Snoek2015] section 3). All features are divided by the same
+number. If each were divided by its own norm, a unit that is nearly always off on the data would be scaled up and
+dominate wherever it is on. Units that are off on all the data, or that are copies of each other, need no special
+treatment: the prior keeps S regular, and a unit that is off on the data contributes its prior variance where it is on,
+as it should.
 
-What this σ is not: a measure of distance. Features were trained on the same y that the evidence looks at, so that σ is
-as a rule too small; with more observations than features it is small everywhere; and where all units are off, only the
-intercept is uncertain, however far the data. What the features cannot express counts as noise.
+This σ is not a measure of distance from the data. The features were trained on the same y that the evidence uses, so
+that σ is usually too small. With more observations than features it is small everywhere. Where all units are off, only
+the intercept is uncertain, however far away the data are. Variation that the features cannot express counts as noise.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ from believer.surrogates.subset import MOST
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerBasis:
-    """The parts that conditioning keeps: a trained network, the norm of its features, v, σ_n², the scaling of y."""
+    """The parts that conditioning does not change: a trained network, the norm of its features, v, σ_n² and the scaling
+    of y."""
 
     network: Networks
     norm: float
@@ -56,14 +58,14 @@ class LayerBasis:
         return _features(self.network.hidden(X), self.norm)
 
     def with_slope(self, X: Array) -> tuple[Array, Callable[[Array], Array]]:
-        """φ (m, h + 1) at ``X`` (m, d), and what turns weights (h + 1,) into the gradient (m, d) of φᵀ w."""
+        """φ (m, h + 1) at ``X`` (m, d), and a function that maps weights (h + 1,) to the gradient (m, d) of φᵀ w."""
         layers = self.network.hidden(X)
         return _features(layers, self.norm), lambda w: self.network.pull_back(layers, w[None, None, :-1] / self.norm)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LastLayerModel:
-    """Frozen features and the posterior of their weights. Predictions are latent and in the units of the given y."""
+    """Fixed features and the posterior of their weights. Predictions are latent and in the units of the given y."""
 
     basis: LayerBasis
     weights: linear.Weights
@@ -75,7 +77,7 @@ class LastLayerModel:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether the features leave more unexplained than a nugget, or an observation's noise is more."""
+        """Whether the part that the features do not explain, or the known noise of a result, is more than a nugget."""
         return self.weights.noisiest > NOISY_FROM
 
     def predict(self, X: Array) -> Prediction:
@@ -85,7 +87,7 @@ class LastLayerModel:
         return Prediction(basis.shift + basis.scale * mean, basis.scale * np.sqrt(variance + MIN_VARIANCE))
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
-        """Mean, std and their gradients at ``X`` (m, d); at a kink of the network, those of one side.  O(m h²)."""
+        """Mean, std and their gradients at ``X`` (m, d); one-sided gradients at a kink of the network. O(m h²)."""
         basis, weights = self.basis, self.weights
         layers = basis.network.hidden(X)
         F = _features(layers, basis.norm)
@@ -115,7 +117,7 @@ class LastLayerModel:
         return basis.shift + basis.scale * draws
 
     def paths(self, count: int, rng: np.random.Generator) -> linear.WeightPaths:
-        """``count`` functions φᵀ w; at a kink of the network, with the gradient of one side."""
+        """``count`` functions φᵀ w, with one-sided gradients at kinks of the network."""
         basis = self.basis
         return linear.WeightPaths(frozen(self.weights.draw(count, rng)), basis.with_slope, basis.shift, basis.scale)
 
@@ -129,7 +131,7 @@ class LastLayerModel:
 
 
 def _features(layers: list[Array], norm: float) -> Array:
-    """φ of what a single network has in its hidden ``layers``, each (1, m, h)."""
+    """φ from the values of the hidden ``layers`` of a single network, each (1, m, h)."""
     H = layers[-1][0]
     F = np.ones((len(H), H.shape[1] + 1))
     np.divide(H, norm, out=F[:, :-1])
@@ -145,20 +147,20 @@ def posterior(basis: LayerBasis, X: Array, y: Array, std: Array | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class LastLayer:
-    """Last-layer Bayesian network recipe: one network is trained, its last hidden layer becomes the features.
+    """The recipe of a Bayesian last layer: a network is trained, and its last hidden layer gives the features.
 
-    Every fit begins at fresh initial weights, never at the last fit's. If there are more than 5,000 results, it uses a
-    subset of 5,000 (:mod:`~believer.surrogates.subset`).
+    Every fit begins with new initial weights, and not with those of the last fit. If there are more than 5,000 results,
+    it uses a subset of 5,000 (:mod:`~believer.surrogates.subset`).
 
-    Differs: the paper names this model and gives no settings. Network and training are those of its ensemble; v and
-    σ_n² maximize the evidence under weak priors (``linear.by_evidence``), lest a rough y be called noise altogether.
+    Differs: the paper names this model but gives no settings. The network and its training are those of the paper's
+    ensemble. v and σ_n² maximize the evidence under weak priors (``linear.by_evidence``), so that a rough y is not
+    explained by noise alone.
 
     Parameters
     ----------
     hidden : sizes of the hidden layers.
-    max_iterations : of training (settings: ``surrogates/network.py``).
-    seed : None draws from the generator that ``fit`` is given; a number fixes initial weights and held-out data,
-        whatever the generator.
+    max_iterations : the number of training iterations (other settings: ``surrogates/network.py``).
+    seed : None uses the generator passed to ``fit``; a number fixes the initial weights and the held-out data.
     """
 
     hidden: tuple[int, ...] = (64, 64)
@@ -172,14 +174,15 @@ class LastLayer:
         checked_seed(self.seed)
 
     def with_fixed_draws(self, seed: int) -> LastLayer:
-        """The recipe with initial weights that depend on ``seed``, and held-out data on it and their positions."""
+        """The recipe with initial weights that depend only on ``seed``, and held-out data that depend only on it and
+        their positions."""
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> LastLayerModel:
-        """Train on ``data``, X (n, d) and y (n,), choose v and σ_n², then the exact posterior of the last layer.
+        """Train on ``data``, X (n, d) and y (n,), choose v and σ_n², and compute the exact posterior of the last layer.
 
-        Known noise counts from the second step on: training takes all results alike. ``rng`` draws initial weights and
-        held-out data; ``previous`` is ignored.
+        Known noise is not used in the training, only after it. ``rng`` draws initial weights and held-out data;
+        ``previous`` is ignored.
         """
         X, y, std = learnable(data, "a neural network", self.most_results)
         shift, scale = standardization(y)
@@ -187,7 +190,7 @@ class LastLayer:
         settings = Training(max_iterations=self.max_iterations)
         network = train(X, targets, seeds_of(1, rng, self.seed), self.hidden, settings)
         layers = network.hidden(X)
-        # With every unit off on all the data there is nothing to measure the norm by, and none is needed there.
+        # If every unit is off on all the data, the norm is undefined, and not needed.
         norm = float(np.sqrt((layers[-1] ** 2).sum(axis=2).mean())) or 1.0
         known = variances(std, scale)
         prior, noise = linear.by_evidence(_features(layers, norm), targets, linear.NOISE_RATIO, known=known)

@@ -1,4 +1,4 @@
-"""Bayesian linear regression on features: what every surrogate with a fixed basis conditions by.
+"""Bayesian linear regression on features, by which every surrogate with a fixed basis is conditioned.
 
 ======  ====================================================  ========
 symbol  meaning                                               shape
@@ -31,26 +31,27 @@ NOISE_RATIO = LogNormal(-5.0, 1.0)
 """The expected variance of noise and misfit together, relative to the variance that the basis explains: as for a GP."""
 
 RATIOS = frozen(np.logspace(-8.0, 4.0, 97))
-"""ρ: where the evidence is looked at; where the noise is given, 1/(v g)."""
+"""The grid of ρ on which the evidence is computed; of 1/(v g) if the noise is given."""
 
 VARIANCES = frozen(np.logspace(-8.0, 0.5, 35))
-"""σ_n²: where the evidence is looked at beside known noise."""
+"""The grid of σ_n² on which the evidence is computed if there is known noise."""
 
 
 Features = Callable[[Array], tuple[Array, Callable[[Array], Array]]]
-"""Points (k, d) -> features F (k, m), and the way back: weights (m,) -> the derivatives (k, d) of F w by the points."""
+"""A function of points (k, d) that returns features F (k, m), and a function that maps weights (m,) to the derivatives
+(k, d) of F w by the points."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """The posterior of w: its mean (m,), the root R (m, m) of its covariance; and the largest variance in D."""
+    """The posterior of w: its mean (m,), the root R (m, m) of its covariance, and the largest variance in D."""
 
     mean: Array
     root: Array
     noisiest: float = 0.0
 
     def predict(self, F: Array) -> tuple[Array, Array]:
-        """φᵀ w's mean and variance (k,) at features ``F`` (k, m).  O(k m²)."""
+        """The mean and variance (k,) of φᵀ w at features ``F`` (k, m). O(k m²)."""
         V = F @ self.root
         return F @ self.mean, np.einsum("ij,ij->i", V, V)
 
@@ -68,7 +69,7 @@ class Weights:
         """Condition on ``y`` (k,) at features ``F`` (k, m) with variances ``noise`` (k,) > 0.  O(k m²).
 
         Potter's update of the root, R' = R - (R u) uᵀ / (s + √(s σ_n²)) with u = Rᵀ φ and s = |u|² + σ_n²
-        ([Bierman1977]); S' = R' R'ᵀ can never lose its sign, whatever is rounded.
+        ([Bierman1977]); S' = R' R'ᵀ stays positive semidefinite, whatever the rounding.
         """
         if not len(F):
             return self
@@ -78,7 +79,7 @@ class Weights:
             s = float(u @ u) + float(variance)
             gain = root @ u
             mean = mean + gain * ((float(target) - float(phi @ mean)) / s)
-            # One pass of BLAS, on the transpose because it wants columns.
+            # A single call of BLAS, on the transpose because BLAS stores columns.
             root = blas.dger(-1.0 / (s + np.sqrt(s * float(variance))), u, gain, a=root.T).T
             noisiest = max(noisiest, float(variance))
         mean.flags.writeable = root.flags.writeable = False
@@ -87,7 +88,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightPaths:
-    """Functions φ(x)ᵀ w in the units of y, one for each row of ``weights`` (count, m): a draw of w is all of it."""
+    """Functions φ(x)ᵀ w in the units of y, one for each row of ``weights`` (count, m), which are draws of w."""
 
     weights: Array
     features: Features
@@ -109,8 +110,8 @@ class WeightPaths:
 def weights(F: Array, y: Array, prior: float, noise: Array) -> Weights:
     """The posterior given ``F`` (n, m), ``y`` (n,), prior variance v and noise variances (n,) > 0.  O((n + m) m²).
 
-    By a QR decomposition of [D^-½ F; I/√v], never through Fᵀ D⁻¹ F: that product squares the condition number, and
-    with fewer data than features and a noise of 1e-12 it leaves three digits of the mean.
+    This uses a QR decomposition of [D^-½ F; I/√v] and not Fᵀ D⁻¹ F: that product squares the condition number, and with
+    fewer data than features and a noise of 1e-12 only three digits of the mean would be right.
     """
     n, m = F.shape
     precision = 1.0 / np.sqrt(noise)
@@ -119,14 +120,14 @@ def weights(F: Array, y: Array, prior: float, noise: Array) -> Weights:
     stacked[:n, m] = y * precision
     stacked[n + np.arange(m), np.arange(m)] = 1.0 / np.sqrt(prior)
     if not np.isfinite(stacked).all():
-        raise NumericalError(f"the posterior of {m} weights is not finite. Check features, y and noise.")
+        raise NumericalError(f"the posterior of {m} weights must be finite, and is not. Check features, y and noise.")
     T: Array = np.asarray(np.linalg.qr(stacked, mode="r"))[:m]
     inverse, _ = lapack.dtrtri(T[:, :m], lower=0)
     return Weights(frozen(inverse @ T[:, m]), frozen(inverse), float(noise.max(initial=0.0)))
 
 
 def noise_variances(noise: float, n: int, known: Array | None) -> Array:
-    """D (n,): the model's own ``noise`` for n observations, and the ``known`` one of each beyond it, or None."""
+    """D (n,): the model's own ``noise`` for n observations, plus the ``known`` noise of each, or None."""
     return np.full(n, noise) if known is None else noise + known
 
 
@@ -139,14 +140,14 @@ def by_evidence(
 ) -> tuple[float, float]:
     """Prior variance v and noise variance that make standardized ``y`` (n,) most likely given ``F`` (n, m).
 
-    Maximizes log N(y; 0, v F Fᵀ + σ_n² I) - ½ (log v + 1/(v g)), less ½ ((log ρ - mean)/std)² where ``ratio`` is given.
-    The second term counts as one observation of the size of standardized y: it keeps v in sight where the data say
-    nothing of it (one result, or all alike). The third keeps a few results in many dimensions from being called noise
-    altogether. For each ρ on a grid the best v follows in closed form, unless ``noise`` fixes σ_n² and with it v.
+    The objective is log N(y; 0, v F Fᵀ + σ_n² I) - ½ (log v + 1/(v g)), less ½ ((log ρ - mean)/std)² if ``ratio`` is
+    given. The second term counts as one observation of the size of standardized y: it bounds v if the data do not
+    determine it (a single result, or equal results). With the third, a few results in many dimensions are not explained
+    by noise alone. For each ρ on a grid the best v follows in closed form, unless ``noise`` fixes σ_n² and with it v.
     O(n m min(n, m)).
 
-    With ``known`` noise variances (n,) beyond σ_n², each of :data:`VARIANCES` is tried for σ_n² where it is not fixed:
-    rows over the root of σ_n² + known have noise of variance one.
+    With ``known`` noise variances (n,) beyond σ_n², each of :data:`VARIANCES` is tried for σ_n² if it is not fixed:
+    rows divided by the root of σ_n² + known have noise of variance one.
     """
     if known is None:
         return _by_evidence(F, y, ratio, noise)[1:]
@@ -164,7 +165,8 @@ def by_evidence(
 def _by_evidence(
     F: Array, y: Array, ratio: LogNormal | None, noise: float | None, g: float | None = None
 ) -> tuple[float, float, float]:
-    """The largest log evidence, and v and σ_n² there; ``g`` is that of the features where ``F`` are weighted ones."""
+    """The largest log evidence, and v and σ_n² there; ``g`` is that of the unweighted features if ``F`` are
+    weighted."""
     n = len(y)
     U, s, _ = np.linalg.svd(F, full_matrices=False)
     g = g or float(s @ s) / n or 1.0

@@ -20,9 +20,9 @@ sums to zero. So the kernel is -φ, and the system has a constant. P² is a Schu
 eigenvalue that a further point adds ([Haynsworth1968]): with λ = 0 it is positive off the data, zero at the data, and
 falls with every added point. It is the power function of [Wendland2005], which is the variance of intrinsic kriging
 ([Matheron1973]). λ > 0 is the variance of noise: 0 <= P² <= λ at the data, P² never rises, and the mean at an added
-point goes P² / (P² + λ) of the way to its value.
+point moves by a share of P² / (P² + λ) towards its value.
 
-Differs: [paper] Eq. 18 has neither the sign nor the constant that conditional definiteness asks for, and takes the root
+Differs: [paper] Eq. 18 has neither the sign nor the constant that conditional definiteness requires, and takes the root
 of an absolute value.
 """
 
@@ -62,7 +62,7 @@ class Parameters:
         return -multiquadric(A, B, self.spread)
 
     def variance(self, power: Array) -> Array:
-        """σ² = τ² P² of standardized y (m,), with a floor above zero: rounding alone makes ``power`` negative."""
+        """σ² = τ² P² of standardized y (m,), with a floor above zero, because rounding may make ``power`` negative."""
         return np.maximum(self.tau**2 * power, MIN_VARIANCE)
 
 
@@ -80,7 +80,7 @@ class Evaluation:
 class MQRBFModel:
     """y = constant + process + noise, of generalized covariance -τ² φ and variance τ² λ: intrinsic kriging, σ = τ P.
 
-    It does not declare ``is_noisy``: the ridge is a nugget for the linear system, and data are taken as exact.
+    It has no ``is_noisy``: the ridge is a nugget for the linear system, and data are taken as exact.
     """
 
     parameters: Parameters
@@ -109,7 +109,8 @@ class MQRBFModel:
         return Prediction(p.shift + p.scale * at.mean, p.scale * np.sqrt(p.variance(at.radicand)))
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
-        """Predict with gradients; under the floor of std the slope is that of σ² over twice the floor.  O(m N²)."""
+        """Predict with gradients. Below the floor of σ, its gradient is that of σ² divided by twice the floor. O(m
+        N²)."""
         p, at = self.parameters, self.evaluate(X)
         std = np.sqrt(p.variance(at.radicand))
         half_variance_slope = self._slope(X, at, at.solved) * -(p.tau**2)
@@ -123,16 +124,16 @@ class MQRBFModel:
     def _slope(self, X: Array, at: Evaluation, weights: Array) -> Array:
         """Σ_i w_i ∂v_i/∂x (m, d) for ``weights`` (N+1,) or (m, N+1).
 
-        With K = -φ, ∂K/∂x = (x - x_i) / (ε² K): no r to divide by.
+        With K = -φ, ∂K/∂x = (x - x_i) / (ε² K), without a division by r.
         """
         W = (weights / at.v)[:, 1:]
         slope: Array = (X * W.sum(axis=1)[:, None] - W @ self.X) / self.parameters.spread**2
         return slope
 
     def condition(self, data: Data) -> Self:
-        """Add ``X`` (k, d), ``y`` (k,) as further centers and data; ε, λ, τ and the scaling stay.  O(k N²).
+        """Add ``X`` (k, d), ``y`` (k,) as further centers and data; ε, λ, τ and the scaling are unchanged. O(k N²).
 
-        α' = [α; 0] + u (y - mean) / s: an observation that is the mean leaves α as it is.
+        α' = [α; 0] + u (y - mean) / s: an observation equal to the mean does not change α.
         """
         p, model = self.parameters, self
         for x, value in zip(data.X, data.y, strict=True):
@@ -145,7 +146,7 @@ class MQRBFModel:
         return model
 
     def joint(self, X: Array) -> JointPrediction:
-        """Mean (m,) and covariance τ² (-φ(x, x') - vᵀ A⁻¹ v') (m, m) of what the prediction misses."""
+        """Mean (m,) and covariance τ² (-φ(x, x') - vᵀ A⁻¹ v') (m, m) of the prediction error."""
         p, at = self.parameters, self.evaluate(X)
         covariance = p.tau**2 * (p.kernel(X, X) - at.solved @ at.v.T)
         covariance = 0.5 * (covariance + covariance.T)
@@ -157,7 +158,8 @@ class MQRBFModel:
         p, joint = self.parameters, self.joint(X)
         unit = joint.covariance / squared(p.scale)
         unit[np.diag_indices(len(X))] += p.tau**2 * p.ridge if noisy else 0.0
-        # Eigenvalues, not a Cholesky factor: copies of a point, and points at the data, need no jitter this way.
+        # Eigenvalues are used and not a Cholesky factor, so that copies of a point, and points at the data, need no
+        # jitter.
         values, vectors = np.linalg.eigh(unit)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         draws: Array = joint.mean + p.scale * (rng.standard_normal((count, len(X))) @ root.T)
@@ -165,9 +167,9 @@ class MQRBFModel:
 
 
 def posterior(parameters: Parameters, X: Array, y: Array) -> MQRBFModel:
-    """The model of ``X`` (n, d), ``y`` (n,), in the caller's units, at given parameters, from nothing.  O(n³).
+    """The model of ``X`` (n, d), ``y`` (n,), in the caller's units, at given parameters. O(n³).
 
-    Where A is singular to rounding (repeated points without a ridge), observations that the others determine are left
+    If A is singular to rounding (repeated points without a ridge), observations that follow from the others are left
     out.
     """
     p = parameters
@@ -181,7 +183,8 @@ def posterior(parameters: Parameters, X: Array, y: Array) -> MQRBFModel:
 
 
 def median_distance(X: Array) -> float:
-    """Median over pairs of different points of ``X`` (n, d); without any √(d/6), the root mean square in the cube."""
+    """The median distance over pairs of different points of ``X`` (n, d); √(d/6), the root mean square in the cube, if
+    there are none."""
     r = np.sqrt(squared_distances(X, X)[np.triu_indices(len(X), 1)])
     apart = r[r > SAME_POINT]
     return float(np.median(apart)) if len(apart) else float(np.sqrt(X.shape[1] / 6.0))
@@ -190,7 +193,7 @@ def median_distance(X: Array) -> float:
 def process_scale(model: MQRBFModel, y: Array) -> float:
     """τ by restricted maximum likelihood: τ² = yᵀ B y / (n - 1), B the block of A⁻¹ that belongs to the data.
 
-    One datum, or a constant y, says nothing about it: τ is 1 then, the scale of y itself.
+    A single datum or a constant y does not determine it; τ is then 1, the scale of y itself.
     """
     p = model.parameters
     kept = int(np.count_nonzero(model.inverse.diagonal[1:]))
@@ -222,7 +225,8 @@ class MQRBF:
             above_zero(self.spread, "spread", MIN_SPREAD, MAX_SPREAD, what)
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> MQRBFModel:
-        """ε and τ from ``data``, X (n, d) and y (n,), then the weights.  O(n³); ``rng``, ``previous`` play no part."""
+        """Compute ε, τ and the weights from ``data``, X (n, d) and y (n,). O(n³); ``rng`` and ``previous`` are not
+        used."""
         X, y, _ = learnable(data, "a multiquadric interpolant", self.most_results)
         spread = median_distance(X) if self.spread is None else float(self.spread)
         model = posterior(Parameters(spread, float(self.ridge), 1.0, *standardization(y)), X, y)

@@ -13,20 +13,21 @@ r       residuals, output less target                                         (e
 ======  ====================================================================  ==================
 
 [paper], appendix: 2 x 64 hidden units, ReLU, 10 networks, at most 2000 iterations, adaptive learning rate, early
-stopping. It leaves open what follows, and we chose:
+stopping. The paper leaves open the following choices, which were made here:
 
-- Solver: Adam ([Kingma2015]) on half the mean squared error of all the data at once: tens of them need no batches.
-- Learning rate: 5e-3, divided by 5 when ``patience`` iterations brought no gain; a network stops at the third time.
+- Solver: Adam ([Kingma2015]) on half the mean squared error of all data at once: tens of data need no minibatches.
+- Learning rate: 5e-3, divided by 5 after ``patience`` iterations without gain; a network stops at the third time.
 - Patience: 50 iterations; a gain is a fall of the error by 1e-4 of the variance of y.
-- Early stopping: on the squared error of held-out data, and back to the weights that had the least. Of the first five
-  observations none is held out, of every ten that follow one; a network that has none looks at its training error.
-- L2: none, early stopping is the only regularization.
+- Early stopping: by the squared error of held-out data; the result has the weights with the least error. None of the
+  first five observations is held out, and one of every ten that follow; a network without held-out data uses its
+  training error.
+- L2: none; early stopping is the only regularization.
 - Initial weights: normal with variance 2 / fan-in ([He2015]), 1 / fan-in for the output; biases of hidden layers
-  uniform within 1 / √fan-in, lest all kinks of the first layer meet at the center of the cube.
+  uniform within 1 / √fan-in, because otherwise all kinks of the first layer would meet at the center of the cube.
 
 Differs: scikit-learn's ``MLPRegressor``, whose options the paper's words resemble, draws its validation set anew for
-each n, so that one more observation changes everything. Here the initial weights depend on a network's seed alone, and
-whether an observation is held out on that seed and on the observation's position.
+each n, so that one more observation changes everything. Here the initial weights depend only on a network's seed, and
+the held-out data only on that seed and on their positions.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from believer.arrays import Array, BoolArray, IntArray, frozen, shown, whole
 from believer.errors import InvalidInput
 
 MAX_NETWORKS, MAX_LAYERS, MAX_UNITS, MAX_WEIGHTS = 100, 10, 1000, 10_000_000
-"""Limits of memory: training keeps some ten numbers for each weight."""
+"""Limits on the size of networks: training keeps about ten numbers for each weight."""
 
 MAX_ITERATIONS = 1_000_000
 
@@ -74,10 +75,10 @@ class Networks:
         return _output(self.weights, self.biases, layers), self.pull_back(layers, self.weights[-1].transpose(0, 2, 1))
 
     def pull_back(self, layers: Sequence[Array], by_last: Array) -> Array:
-        """∂s/∂x (k, m, d) of what depends on the last hidden layer by ∂s/∂H = ``by_last`` (k, m, h) or (k, 1, h).
+        """∂s/∂x (k, m, d) for functions s of the last hidden layer, from ∂s/∂H = ``by_last`` (k, m, h) or (k, 1, h).
 
-        ``layers`` are the values :meth:`hidden` has at x; k is e, or any number for a single network. Rows of the
-        identity give the Jacobian of the features. At a kink, the slope of the side where the unit is off.
+        ``layers`` are the values of :meth:`hidden` at x; k is e, or any number for a single network. Rows of the
+        identity give the Jacobian of the features. At a kink, the derivative is that of the side where the unit is off.
         """
         by = by_last
         for W, H in zip(self.weights[-2::-1], reversed(layers), strict=True):
@@ -87,18 +88,18 @@ class Networks:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """When a network slows down, and when it stops. Errors are squared, of standardized y."""
+    """When the learning rate of a network falls, and when it stops. Errors are squared errors of standardized y."""
 
     max_iterations: int = 2000
     learning_rate: float = 5e-3
     patience: int = 50
-    """iterations without a gain before the learning rate falls"""
+    """the number of iterations without a gain before the learning rate falls"""
     slowdown: float = 5.0
-    """what it is divided by"""
+    """the divisor of the learning rate"""
     slowdowns: int = 2
-    """how often, before the network stops instead"""
+    """the number of times that it falls before the network stops"""
     gain: float = 1e-4
-    """the least fall of the error that counts as one"""
+    """the least decrease of the error that counts as a gain"""
 
 
 DEFAULTS = Training()
@@ -106,23 +107,23 @@ DEFAULTS = Training()
 
 @dataclass(slots=True, eq=False)
 class _InTraining:
-    """The networks that still train: their row in the result, and everything they carry."""
+    """The networks that are still training: their rows in the result, and their state."""
 
     rows: IntArray
     theta: Array
     best: Array
-    """θ where the watched error was least"""
+    """θ at the least validation error"""
     gradient: Array
     first: Array
     second: Array
     step: Array
     training: Array
-    """weights (e, n) that make the training error of squared residuals"""
+    """the weights (e, n) of squared residuals in the training error"""
     watched: Array
-    """weights (e, n) that make the error to stop by"""
+    """the weights (e, n) of squared residuals in the validation error"""
     least: Array
     reference: Array
-    """the watched error at the last gain"""
+    """the validation error at the last gain"""
     waited: IntArray
     slowed: IntArray
 
@@ -132,7 +133,8 @@ class _InTraining:
 
 
 def checked_hidden(hidden: Any, networks: int = 1) -> tuple[int, ...]:
-    """Sizes of hidden layers of each of the ``networks``, one or more whole numbers; a clear error otherwise."""
+    """Return the sizes of the hidden layers of each of the ``networks``, one or more whole numbers; raise InvalidInput
+    otherwise."""
     if not isinstance(hidden, tuple | list) or not hidden:
         raise InvalidInput(f"hidden must be the sizes of one or more layers, e.g. (64, 64); got {shown(hidden)}.")
     if len(hidden) > MAX_LAYERS:
@@ -167,7 +169,7 @@ def initial(seeds: IntArray, sizes: tuple[int, ...]) -> Array:
 
 
 def held_out(seeds: IntArray, n: int) -> BoolArray:
-    """A mask (e, n) of the observations that each network is not trained on; it depends on seed and position only."""
+    """A mask (e, n) of the observations that are held out from each network; it depends on seed and position only."""
     out = np.zeros((len(seeds), n), dtype=bool)
     starts = np.arange(_NEVER_HELD_OUT, n, _ONE_OUT_OF)
     for row, seed in zip(out, seeds, strict=True):
@@ -179,8 +181,8 @@ def held_out(seeds: IntArray, n: int) -> BoolArray:
 def train(X: Array, y: Array, seeds: IntArray, hidden: tuple[int, ...], settings: Training = DEFAULTS) -> Networks:
     """A network for each of ``seeds`` (e,), trained on ``X`` (n, d) of the cube and standardized ``y`` (n,).
 
-    All train together, yet each as it would alone; one that has stopped is left out of what follows.
-    Costs O(e n p) an iteration.
+    All are trained together, each as it would be alone; a network that has stopped is left out of the following
+    iterations. Costs O(e n p) an iteration.
     """
     inputs = 2.0 * X - 1.0
     sizes = (X.shape[1], *hidden, 1)
@@ -193,7 +195,7 @@ def train(X: Array, y: Array, seeds: IntArray, hidden: tuple[int, ...], settings
         stopped = _watch(live, residuals, settings) | (iteration == settings.max_iterations)
         if stopped.all():
             break
-        # Those that stop take part in one more step, which their best weights know nothing of.
+        # A network that stops takes part in one more step, which does not affect its best weights.
         _differentiate(slopes, weights, inputs, layers, residuals * live.training)
         _descend(live, iteration, settings)
         if stopped.any():
@@ -253,7 +255,7 @@ def _output(weights: Sequence[Array], biases: Sequence[Array], layers: Sequence[
 
 
 def _watch(live: _InTraining, residuals: Array, settings: Training) -> BoolArray:
-    """Remember the best weights, slow down those that gain nothing; says which (e,) should stop."""
+    """Keep the best weights, and lower the learning rate of networks without gain; return which (e,) should stop."""
     error = (residuals**2 * live.watched).sum(axis=1)
     better = error < live.least
     live.best[better] = live.theta[better]

@@ -1,4 +1,4 @@
-"""An ensemble of neural networks: its mean predicts, its spread is the uncertainty ([Lakshminarayanan2017]).
+"""An ensemble of neural networks: its mean is the prediction, its spread the uncertainty ([Lakshminarayanan2017]).
 
 ======  =====================================================  ==========
 symbol  meaning                                                shape
@@ -32,9 +32,9 @@ from believer.surrogates.protocols import MIN_VARIANCE, Model, Prediction, Predi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NeuralModel:
-    """Trained networks, and the shift and scale that bring their outputs to the units of the y that was given.
+    """Trained networks, with the shift and scale that convert their outputs to the units of the given y.
 
-    It cannot be conditioned: the weights depend on all data, so only a refit can take a lie into account.
+    It cannot be conditioned: the weights depend on all data, so a lie needs a new fit.
     """
 
     networks: Networks
@@ -49,12 +49,12 @@ class NeuralModel:
         return Prediction(self.shift + self.scale * mean, self.scale * std)
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
-        """μ, σ and their gradients at ``X`` (m, d); at a kink of a network, those of one side."""
+        """μ, σ and their gradients at ``X`` (m, d); one-sided gradients at a kink of a network."""
         outputs, gradients = self.networks.outputs_with_gradient(X)
         mean = outputs.mean(axis=0)
         apart = outputs - mean
         std = _spread(apart)
-        # ∂σ²/∂x = 2/e Σ_i (f_i - μ) ∂f_i/∂x; the part of ∂μ/∂x vanishes, because the f_i - μ add up to nothing.
+        # ∂σ²/∂x = 2/e Σ_i (f_i - μ) ∂f_i/∂x; the term with ∂μ/∂x vanishes, because the f_i - μ sum to zero.
         half_variance_gradient = np.einsum("em,emd->md", apart, gradients) / len(outputs)
         return PredictionGradient(
             self.shift + self.scale * mean,
@@ -65,28 +65,29 @@ class NeuralModel:
 
 
 def _spread(apart: Array) -> Array:
-    """σ (m,) of deviations (e, m); networks that agree exactly leave 1e-9."""
+    """σ (m,) of deviations (e, m), at least 1e-9 if networks agree exactly."""
     spread: Array = np.sqrt((apart**2).mean(axis=0) + MIN_VARIANCE)
     return spread
 
 
 @dataclass(frozen=True, slots=True)
 class NeuralEnsemble:
-    """Neural network ensemble recipe ([paper] appendix): networks that differ by initial weights and held-out data.
+    """The recipe of an ensemble of neural networks ([paper] appendix), which differ in initial weights and held-out
+    data.
 
-    What the paper leaves open is listed in ``surrogates/network.py``. If there are more than 2,000 results, which take
-    half a minute, it uses a subset of 2,000 (:mod:`~believer.surrogates.subset`).
+    The settings that the paper leaves open are listed in ``surrogates/network.py``. If there are more than 2,000
+    results, it uses a subset of 2,000 (:mod:`~believer.surrogates.subset`), for which a fit takes half a minute.
 
     Differs: the paper does not say how the spread is normalized; here the variance is divided by the number of
-    networks, as in [Lakshminarayanan2017]. Every fit begins at fresh initial weights, never at the last fit's.
+    networks, as in [Lakshminarayanan2017]. Every fit begins with new initial weights, and not with those of the last
+    fit.
 
     Parameters
     ----------
-    members : number of networks, two or more.
+    members : the number of networks, two or more.
     hidden : sizes of the hidden layers.
-    max_iterations : of training; few networks get there.
-    seed : None draws from the generator that ``fit`` is given; a number fixes initial weights and held-out data,
-        whatever the generator.
+    max_iterations : the largest number of training iterations; few networks need as many.
+    seed : None uses the generator passed to ``fit``; a number fixes the initial weights and the held-out data.
     """
 
     members: int = 10
@@ -102,7 +103,8 @@ class NeuralEnsemble:
         checked_seed(self.seed)
 
     def with_fixed_draws(self, seed: int) -> NeuralEnsemble:
-        """The recipe with initial weights that depend on ``seed``, and held-out data on it and their positions."""
+        """The recipe with initial weights that depend only on ``seed``, and held-out data that depend only on it and
+        their positions."""
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> NeuralModel:

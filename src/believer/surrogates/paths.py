@@ -1,4 +1,4 @@
-"""Functions drawn from a Gaussian process: a draw of the prior as a sum of waves, corrected where there are data.
+"""Functions drawn from a Gaussian process: a draw of the prior as a sum of waves, plus a correction by the data.
 
 ======  ==================================================================  ==========
 symbol  meaning                                                             shape
@@ -18,11 +18,11 @@ A draw of the posterior is f(x) = f₀(x) + σ_f² k(x, Z) v ([Wilson2020] secti
 process v = K_y⁻¹ (y - f₀(X) - ε). Where f₀ has the prior's moments, f has the posterior's.
 
 f₀ is a draw by random Fourier features ([Rahimi2007]): a cos(ωᵀx + θ) is w cos(ωᵀx) + w' sin(ωᵀx) with normal w, w'.
-Every function has frequencies of its own, so that over functions the moments of f₀, and with them those of f, are exact
-for any L. What depends on L is how near to normal f is, and that is decided by high frequencies: what data leave open
-is what lies between them. The spectrum itself has so few waves there that most draws would hug the mean between close
-points, and a few leave it widely. So q has a heavier tail than s, and a makes up for it, more waves of less height
-("importance sampling"). Frequencies are quasi-random, which leaves less of them to chance ([Yang2014]).
+Every function has its own frequencies, so that over functions the moments of f₀, and with them those of f, are exact
+for any L. L determines how close f is to normal. This depends on high frequencies, because the data leave open how f
+varies between close points. The spectrum itself has few waves there: most draws would stay near the mean between close
+points, and a few would deviate widely. So q has a heavier tail than s, with more waves of smaller amplitude a
+(importance sampling). Frequencies are quasi-random, which lowers their variance ([Yang2014]).
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from believer.surrogates.gp_fit import Hyperparameters
 from believer.surrogates.protocols import Paths
 
 WAVES = 512
-"""L; a power of two, for which a Sobol sequence is balanced."""
+"""L, a power of two, because a Sobol sequence is then balanced."""
 
 FREEDOM: dict[str, float] = {"matern52": 5.0, "matern32": 3.0, "se": np.inf}
-"""Spectral densities are those of Student's t with so many degrees of freedom, 2ν for a Matérn kernel
-([Rasmussen2006] Eq. 4.15); infinity is the normal density."""
+"""The degrees of freedom of the spectral density, a Student's t: 2ν for a Matérn kernel ([Rasmussen2006] Eq. 4.15);
+infinity is the normal density."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,9 +70,9 @@ class Waves:
 
 
 def _cosine(angle: Array) -> tuple[Array, Array]:
-    """Cosine and sine of ``angle``, by the tangent t of its half: 2/(1 + t²) - 1 and 2t/(1 + t²).
+    """The cosine and sine of ``angle``, by the tangent t of its half: 2/(1 + t²) - 1 and 2t/(1 + t²).
 
-    NumPy has vector code for the tangent where it goes through cosines one by one; and one call serves both.
+    NumPy has vector code for the tangent, but not for cosines; and one call serves both.
     """
     t = np.tan(0.5 * angle)
     twice = 2.0 / (1.0 + t * t)
@@ -94,12 +94,13 @@ def prior_draws(hyper: Hyperparameters, count: int, rng: np.random.Generator, wa
 def _frequencies(freedom: float, waves: int, d: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """ω (L, d) for lengthscales of one, and s(ω)/q(ω) (L,), by a shifted Sobol sequence.
 
-    q is Student's t too: for a Matérn kernel Cauchy's, with one degree of freedom. For the normal density, which has
-    all but one length in many dimensions, it has d of them, lest most waves be of no height.
+    q is also a Student's t: with one degree of freedom (Cauchy) for a Matérn kernel, and with d for the normal density,
+    whose frequencies have nearly equal lengths in many dimensions: otherwise most waves would have a negligible
+    amplitude.
     """
     wide = float(d) if np.isinf(freedom) else 1.0
     U = sobol(waves, d + 1, rng)
-    # Normal over the root of χ² by its degrees of freedom, a number for all columns of a frequency.
+    # A normal vector divided by the root of χ² over its degrees of freedom, which is one number for each frequency.
     omega: Array = normal(U[:, 1:]) / np.sqrt(gammaincinv(0.5 * wide, U[:, :1]) / (0.5 * wide))
     r2 = np.einsum("ij,ij->i", omega, omega)
     ratio: Array = np.exp(_log_density(r2, freedom, d) - _log_density(r2, wide, d))
@@ -107,7 +108,7 @@ def _frequencies(freedom: float, waves: int, d: int, rng: np.random.Generator) -
 
 
 def _log_density(r2: Array, freedom: float, d: int) -> Array:
-    """log of Student's t density in d dimensions where |ω|² = ``r2`` (L,), but for a constant: -½ d log π."""
+    """The log of Student's t density in d dimensions at |ω|² = ``r2`` (L,), up to the constant -½ d log π."""
     if np.isinf(freedom):
         normal: Array = -0.5 * (r2 + d * np.log(2.0))
         return normal
@@ -117,7 +118,8 @@ def _log_density(r2: Array, freedom: float, d: int) -> Array:
 
 
 def noise_draws(factor: Factor, variance: float | Array, count: int, rng: np.random.Generator) -> Array:
-    """ε (count, N): normal with the noise ``variance``, one or (N,), and the jitter where the factor's base has it."""
+    """ε (count, N): normal with the noise ``variance``, one number or (N,), plus the jitter for the rows of the factor
+    that have it."""
     variances = np.full(factor.rows, variance)
     variances[: len(factor.base)] += factor.jitter
     draws: Array = np.sqrt(variances) * rng.standard_normal((count, factor.rows))
@@ -136,7 +138,7 @@ def correction(factor: Factor, y: Array, drawn: Array, noise: Array) -> Array:
 class KernelPaths:
     """Functions f₀(x) + σ_f² k(x, Z) v in the units of y: f₀ is ``prior``, v the ``weights`` (count, N).
 
-    A point costs O(L d + N d) for each function, nothing that is quadratic in N.
+    A point costs O(L d + N d) for each function, linear in N.
     """
 
     prior: Paths

@@ -1,7 +1,8 @@
-"""Candidates that are kept together with what a model predicts there.
+"""Candidates that are kept together with the predictions of a model there.
 
-A search asks for the same points again after every lie, and a lie adds one observation to the model. A model that is
-conditioned in closed form can follow with its predictions in closed form, too, for less than it takes to predict anew.
+A search needs predictions at the same points again after every lie, and a lie adds one observation to the model. If the
+model is conditioned in closed form, its predictions can be updated in closed form, too, which costs less than new
+predictions.
 """
 
 from __future__ import annotations
@@ -17,29 +18,29 @@ from believer.surrogates.protocols import Model, Prediction
 
 
 class Pool(Protocol):
-    """Points, a model, and what it predicts there. Frozen."""
+    """Points, a model and its predictions there; a frozen value."""
 
     @property
     def points(self) -> Array:
-        """The points that it predicts at, (m, d)."""
+        """The points, (m, d)."""
 
     @property
     def model(self) -> Model:
         """The model that predicts."""
 
     def predict(self) -> Prediction:
-        """Mean and std (m,) at the points, kept once they are known."""
+        """Mean and std (m,) at the points, which are computed once."""
 
     def under(self, model: Model) -> Pool:
-        """The same points under another ``model``; cheap where that is this one with more data."""
+        """The same points under another ``model``; this is cheap if that is the same model with more data."""
 
     def extended(self, X: Array) -> Pool:
-        """The pool with more points ``X`` (k, d), after those that it has."""
+        """The pool with the further points ``X`` (k, d) at the end."""
 
 
 @runtime_checkable
 class Pooling(Protocol):
-    """A model that keeps predictions up to date for less than it takes to make them."""
+    """A model that updates its predictions at lower cost than it makes new ones."""
 
     def pool(self, X: Array) -> Pool:
         """A pool of ``X`` (m, d)."""
@@ -47,7 +48,7 @@ class Pooling(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predicted:
-    """A pool of any model, which predicts anew whenever the model is another."""
+    """A pool for any model, which predicts again whenever the model changes."""
 
     points: Array
     model: Model
@@ -70,5 +71,5 @@ class Predicted:
 
 
 def pool_of(model: Model, X: Array) -> Pool:
-    """A pool of ``X`` (m, d) under ``model``: its own kind where it has one."""
+    """A pool of ``X`` (m, d) under ``model``: the model's own kind of pool if it has one."""
     return model.pool(X) if has(model, Pooling) else Predicted(X, model)

@@ -32,8 +32,8 @@ class Prediction:
 
     Attributes
     ----------
-    mean : (m,).
-    std : (m,), positive everywhere.
+    mean : the posterior mean, (m,).
+    std : the posterior standard deviation, (m,), positive everywhere.
     """
 
     mean: Array
@@ -106,7 +106,7 @@ class FantasyGradient:
 
 
 class Fantasies(Protocol):
-    """S posteriors, conditioned on the same points, each with its own values."""
+    """S posteriors, which are conditioned on the same points, each with its own values."""
 
     def predict(self, X: Array) -> Prediction:
         """Latent means (S, m) and stds (S, m), or (1, m) if all share one, at ``X`` (m, d)."""
@@ -217,7 +217,7 @@ class Fantasizing(Protocol):
     """A model that gives many fantasies at the cost of few, for acquisitions that are averaged over them."""
 
     def fantasies(self, count: int) -> Fantasies:
-        """``count`` copies of the model, before they are told anything."""
+        """``count`` fantasies of the model, before they are conditioned on any values."""
 
 
 @runtime_checkable

@@ -3,7 +3,7 @@
 ======  ==============================================================================  ======
 symbol  meaning                                                                         shape
 ======  ==============================================================================  ======
-r_i     how often point i was measured; its result is the mean                          (n,)
+r_i     the number of measurements of point i; its result is their mean                 (n,)
 s_i     the sample standard deviation of these, where r_i ≥ 2                           (n,)
 ν_i, ν  r_i - 1, its degrees of freedom, and their sum over the k points with r_i ≥ 2
 σ_p²    Σ ν_i s_i² / ν, the pooled variance of one measurement
@@ -12,9 +12,9 @@ D_i     ψ'(ν_i/2), the variance of l_i, whatever σ² is                      
 ======  ==============================================================================  ======
 
 ν_i s_i² / σ² is chi-square with ν_i degrees of freedom if the noise is normal, and the mean and variance of its
-logarithm are known: so a Gaussian process of l with known noise D is a model of σ²(x). It is believed where it explains
-the l_i better than a constant does; else one variance serves all. Its prior mean, -σ_f²/2 with σ_f² the variance of l,
-makes E[σ²(x)] = σ_p² where no replicate is near.
+logarithm are known: so a Gaussian process of l with known noise D is a model of σ²(x). It is used if it explains the
+l_i better than a constant does; otherwise all points have the same variance. Its prior mean, -σ_f²/2 with σ_f² the
+variance of l, makes E[σ²(x)] = σ_p² far from all replicates.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from believer.surrogates.data import Data
 from believer.surrogates.gp import GPModel, fit_gp, posterior
 
 MIN_POINTS, MIN_DEGREES, NATS = 5, 40, 1.0
-"""A noise that depends on the place takes so many replicated points, degrees of freedom, and nats of evidence more than
-a constant has: benchmarks/replicates.py."""
+"""For a noise that depends on the place: the least numbers of replicated points and of degrees of freedom, and the
+least evidence in nats beyond that of a constant (benchmarks/replicates.py)."""
 
 MAX_POINTS = 500
-"""Replicated points that the second model learns from; of more, so many that are drawn."""
+"""The largest number of replicated points that the second model learns from; of more, a random subset is drawn."""
 
 MIN_SHARE = 1e-4
-"""A variance of less than this part of the pooled one counts as that: replicates that agree by chance, or to rounding,
-have no logarithm."""
+"""The least variance, relative to the pooled one: for replicates that agree by chance, or to rounding, the logarithm
+would be -∞."""
 
 _EXACT = 1e-6
-"""The second model's own noise variance: D is all there is."""
+"""The second model's own noise variance, because D is all of its noise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,9 +51,10 @@ class ReplicateNoise:
 
     Attributes
     ----------
-    std : standard deviations (n,) of the results, each the mean of r_i measurements; what a user gave, where given.
+    std : the standard deviations (n,) of the results, each the mean of r_i measurements; those that the user gave are
+        used as they are.
     pooled : the standard deviation of one measurement, if it is the same everywhere.
-    model : of log(σ²(x) / σ_p²), (k,) or fewer data; None if one variance serves all.
+    model : the model of log(σ²(x) / σ_p²), of k data or fewer; None if all points have the same variance.
     """
 
     std: Array
@@ -69,18 +70,18 @@ def noise_of_means(
     known: Array | None = None,
     groups: tuple[int, ...] | None = None,
 ) -> ReplicateNoise | None:
-    """The known noise of n results, of which some are means of replicates; None if none are.
+    """The known noise of n results, some of which are means of replicates; None if none is.
 
     A point that was measured once has the noise of the others: σ_p, or σ(x) of the second model. Replicates of a result
-    whose noise was given say nothing here: who gave it knows better. O(k³) for each step of a fit, O(n k²) to predict.
+    whose noise the user gave are not used. O(k³) for each step of a fit, O(n k²) to predict.
 
     Parameters
     ----------
     X : points of the encoded cube, (n, d).
-    counts : r, how often each was measured, (n,).
-    stds : s, sample standard deviations with r - 1 in the denominator, (n,); not looked at where r is 1.
-    rng : draws points for the second model where there are very many.
-    known : standard deviations of the results that a user gave, (n,), 0 where none was given; None for none at all.
+    counts : r, the number of measurements of each, (n,).
+    stds : s, sample standard deviations with r - 1 in the denominator, (n,); ignored if r is 1.
+    rng : draws points for the second model if there are very many.
+    known : the standard deviations that the user gave, (n,), 0 for results without one; None for none at all.
     groups : the parameter that each column belongs to, as in :class:`~believer.surrogates.data.Data`.
     """
     X = as_points(X)
@@ -91,7 +92,7 @@ def noise_of_means(
     if len(rows) == 0:
         return None
     s, freedom = _checked_stds(np.asarray(stds, dtype=np.float64)[rows], len(rows), "stds"), r[rows] - 1.0
-    # Sorted by place, so that the order of results changes nothing, and of a scale whose squares are numbers.
+    # Points are sorted, so that the order of results changes nothing, and scaled, so that squares are finite.
     order = np.lexsort((s, freedom, *X[rows].T[::-1]))
     rows, s, freedom = rows[order], s[order], freedom[order]
     unit = float(s.max()) or 1.0
@@ -108,15 +109,15 @@ def noise_of_means(
 
 
 def second_model(data: Data, freedom: Array, rng: np.random.Generator) -> tuple[GPModel, float]:
-    """A Gaussian process of l, and how many nats of evidence it has more than a constant with the same D.
+    """A Gaussian process of l, and its evidence in nats beyond that of a constant with the same D.
 
-    Both have the constant mean that suits them; the process is then given the prior mean that leads to σ_p².
+    Both have their most likely constant mean; the process then gets the prior mean that leads to σ_p².
 
     Parameters
     ----------
     data : replicated points (k, d) and s²/σ_p² (k,) there.
     freedom : ν_i, (k,).
-    rng : draws ``MAX_POINTS`` of more points.
+    rng : draws ``MAX_POINTS`` of the points if there are more.
     """
     rows = np.arange(len(data))
     if len(rows) > MAX_POINTS:
@@ -134,8 +135,8 @@ def second_model(data: Data, freedom: Array, rng: np.random.Generator) -> tuple[
 
 
 def _shares(model: GPModel, X: Array, most: float) -> Array:
-    """E[σ²(x)] / σ_p² (m,) at ``X`` (m, d): of all guesses of a variance it is the one with the least expected KL
-    divergence from the truth. No more than the ``most`` that was measured, no less than the least that counts."""
+    """E[σ²(x)] / σ_p² (m,) at ``X`` (m, d), the estimate of a variance with the least expected KL divergence from the
+    truth. It is at most ``most``, the largest that was measured, and at least the least variance that counts."""
     at = model.predict(packed(X))
     found: Array = np.exp(np.clip(at.mean + 0.5 * at.std**2, np.log(MIN_SHARE), np.log(most)))
     return found

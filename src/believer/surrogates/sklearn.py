@@ -48,11 +48,12 @@ class SklearnModel:
         name = type(self.estimator).__name__
         if not isinstance(both, tuple) or len(both) != 2:
             raise InvalidInput(
-                f"predict(X, return_std=True) must return mean and std; {name} returned {type(both)}. Mend its predict."
+                f"predict(X, return_std=True) must return mean and std; {name} returned {type(both)}. "
+                "Correct its predict."
             )
         mean, std = (_column(values, len(X), what, name) for values, what in zip(both, ("mean", "std"), strict=True))
         if (std < 0.0).any():
-            raise InvalidInput(f"a std must be zero or more; {name} predicted {std.min():g}. Mend its predict.")
+            raise InvalidInput(f"a std must be zero or more; {name} predicted {std.min():g}. Correct its predict.")
         return Prediction(self.shift + self.scale * mean, self.scale * np.maximum(std, MIN_STD))
 
 
@@ -76,19 +77,19 @@ class SklearnEnsemble:
 class SklearnSurrogate:
     """Any scikit-learn regressor, also a pipeline that ends in one. Needs scikit-learn.
 
-    If the estimator's ``predict`` takes ``return_std`` (GaussianProcessRegressor, BayesianRidge), σ is what it says,
-    with noise where it adds noise (WhiteKernel). Otherwise ``members`` copies are fitted to bootstrap resamples, and σ
-    is the standard deviation over them: no posterior, and as good as the resamples are.
+    If the estimator's ``predict`` takes ``return_std`` (GaussianProcessRegressor, BayesianRidge), σ is its standard
+    deviation, which includes noise if the estimator adds it (WhiteKernel). Otherwise ``members`` copies are fitted to
+    bootstrap resamples, and σ is the standard deviation over them, which is not a posterior.
 
-    Two warnings are silenced, since they tell of what a study meets all the time and of results that can be used:
-    scikit-learn's ConvergenceWarning, and that of a Gaussian process about variances below zero. Others come through.
+    Two warnings are silenced, because they are frequent in a study and the results can be used: scikit-learn's
+    ConvergenceWarning, and that of a Gaussian process about variances below zero. Other warnings are shown.
 
     Parameters
     ----------
     estimator : an instance; it is copied now, and a copy is fitted to standardized y in every fit.
     members : the number of copies, two or more, of an estimator without ``return_std``.
-    seed : None draws random numbers from the generator that ``fit`` gets; a number fixes them. Either way every
-        ``random_state`` inside the estimator is set from them, whatever it was: that is what makes a study repeatable.
+    seed : None draws random numbers from the generator passed to ``fit``; a number fixes them. In both cases every
+        ``random_state`` inside the estimator is replaced, so that a study is repeatable.
     """
 
     estimator: Any
@@ -101,13 +102,13 @@ class SklearnSurrogate:
         object.__setattr__(self, "estimator", _copy(self.estimator))
 
     def with_fixed_draws(self, seed: int) -> Self:
-        """The recipe with resamples and random states that depend on ``seed`` and positions alone."""
+        """The recipe with resamples and random states that depend only on ``seed`` and positions."""
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(
         self, data: Data, rng: np.random.Generator, previous: Model | None = None
     ) -> SklearnModel | SklearnEnsemble:
-        """Fit copies of the estimator to ``data``, X (n, d) and y (n,); ``rng`` gives what is random.
+        """Fit copies of the estimator to ``data``, X (n, d) and y (n,); ``rng`` is the source of randomness.
 
         ``previous`` is ignored.
         """
@@ -161,7 +162,7 @@ def _gives_std(estimator: Any) -> bool:
 
 
 def _fitted(estimator: Any, state: int, X: Array, y: Array) -> Any:
-    """A copy with every random state set, those of nested parts too, fitted to ``X`` (n, d), ``y`` (n,)."""
+    """A copy with every random state set, also those of nested parts, fitted to ``X`` (n, d), ``y`` (n,)."""
     member, rng = scikit_learn("sklearn.base").clone(estimator), np.random.default_rng(state)
     names = sorted(name for name in member.get_params(deep=True) if name.rpartition("__")[2] == "random_state")
     member.set_params(**{name: int(rng.integers(2**31)) for name in names})

@@ -12,14 +12,14 @@ w       weights of φ, a priori N(0, I), a posteriori N(w̄, S)  (m,)
 r(x)    σ_f² - |φ(x)|², the variance that Z cannot explain
 ======  ====================================================  ========
 
-With them f(x) = φ(x)ᵀ w + a rest of variance r(x), and
+Then f(x) = φ(x)ᵀ w + a residual of variance r(x), and
 
     μ(x) = φᵀ w̄,        σ²(x) = r(x) + φᵀ S φ.
 
-Why so: observations are taken to be of φᵀ w with noise alone, σ_n² and what is known beyond it, the "DTC" of
-[Quinonero2005]. At given hyperparameters and Z, no other w is nearer to the exact posterior in Kullback-Leibler
-divergence ([Titsias2009]). The alternative adds r(x_i) to the noise ("FITC"), which is zero at Z and large elsewhere:
-without noise to speak of, it listens to Z and to hardly anything else.
+Observations are taken to be φᵀ w plus noise, σ_n² and any known noise (the "DTC" of [Quinonero2005]). At given
+hyperparameters and Z, no other distribution of w is nearer to the exact posterior in Kullback-Leibler divergence
+([Titsias2009]). The alternative, "FITC", adds r(x_i) to the noise, which is zero at Z and large elsewhere: with little
+noise, it would use hardly any data but Z.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ MAX_INDUCING = 4000
 """The largest number of inducing points, because matrices have shape (inducing, inducing)."""
 
 SUBSET_ABOVE = 512
-"""The number of data above which hyperparameters come from a random subset of this size; inducing points use all."""
+"""With more data than this, hyperparameters are fitted to a random subset of this size; inducing points are chosen from
+all."""
 
 _MIN_PIVOT = 1e-10
 _PLACES = 256
@@ -57,8 +58,8 @@ _PLACES = 256
 class SparseGPModel:
     """A fitted sparse process. Predictions are latent (without noise) and in the units of the y that was given.
 
-    ``rows`` says which of the data that it was fitted to, and which :func:`places` after them, are the ``inducing``
-    points (m, d); ``inverse`` is L_uu⁻¹.
+    ``rows`` are the rows of the ``inducing`` points (m, d) among the data followed by :func:`places`; ``inverse`` is
+    L_uu⁻¹.
     """
 
     hyper: Hyperparameters
@@ -76,7 +77,7 @@ class SparseGPModel:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether the noise, the model's own or an observation's, is more than the nugget of deterministic data."""
+        """Whether the noise (the model's or a result's) is more than the nugget of deterministic data."""
         return self.weights.noisiest > NOISY_FROM
 
     def _root(self, F: Array, explained: Array) -> Array:
@@ -107,7 +108,8 @@ class SparseGPModel:
         )
 
     def _slope(self, X: Array, h: Array, B: Array) -> Array:
-        """bᵀ ∂φ/∂x (k, d) for one b in ``B`` (k, m) a point: ∂φ/∂x = L_uu⁻¹ ∂k_u/∂x, ∂k_u/∂x = -h (x - z) / ℓ²."""
+        """bᵀ ∂φ/∂x (k, d), with a row b of ``B`` (k, m) for each point: ∂φ/∂x = L_uu⁻¹ ∂k_u/∂x, ∂k_u/∂x = -h (x - z) /
+        ℓ²."""
         A = h * (B @ self.inverse)
         gradient: Array = (A @ self.inducing - X * A.sum(axis=1)[:, None]) * self.lengthscales**-2.0
         return gradient
@@ -125,9 +127,9 @@ class SparseGPModel:
         return draws(self.joint(X), self.scale, self.hyper.noise if noisy else 0.0, count, rng)
 
     def paths(self, count: int, rng: np.random.Generator) -> KernelPaths:
-        """``count`` functions drawn from the posterior: a draw f₀ of the prior that is told w, at Z.  O(count m²).
+        """``count`` functions drawn from the posterior: a draw f₀ of the prior, conditioned on w at Z. O(count m²).
 
-        f = f₀ + φᵀ (w - L_uu⁻¹ f₀(Z)), with a draw of w ([Wilson2020] section 3).
+        They are f = f₀ + φᵀ (w - L_uu⁻¹ f₀(Z)), with a draw of w ([Wilson2020] section 3).
         """
         drawn = prior_draws(self.hyper, count, rng)
         missing = self.weights.draw(count, rng) - drawn.value(self.inducing) @ self.inverse.T
@@ -136,10 +138,11 @@ class SparseGPModel:
     def condition(self, data: Data) -> Self:
         """The posterior with ``X`` (k, d), ``y`` (k,) added.  O(k m²).
 
-        Hyperparameters, inducing points, shift and scale stay. A lie moves the mean, but of the variance it can lower
-        φᵀSφ alone, never r: far from all inducing points, nothing. And where Z are data, φᵀSφ ≤ σ_n² |K_uu⁻¹ k_u|²
-        already: with as many data as inducing points, and without noise to speak of, a lie leaves the variance where it
-        is, near and far, and believing the mean changes nothing at all. [paper] Table 1 calls this "Limited".
+        Hyperparameters, inducing points, shift and scale are unchanged. A lie moves the mean, but it can lower only the
+        part φᵀSφ of the variance and never r, so that far from all inducing points it has no effect. If Z are data,
+        φᵀSφ ≤ σ_n² |K_uu⁻¹ k_u|² already: if all inducing points are data and there is little noise, a lie does not
+        change the variance anywhere, and Kriging Believer's lie changes nothing at all. [paper] Table 1 calls this
+        "Limited".
         """
         X, y = data.X, data.y
         F, _ = _features(self.hyper, self.inducing, self.inverse, X)
@@ -155,16 +158,17 @@ def _features(hyper: Hyperparameters, Z: Array, inverse: Array, X: Array) -> tup
 
 @lru_cache(maxsize=16)
 def places(d: int) -> Array:
-    """Space-filling points (256, d) of the cube, always the same: inducing points where there are not enough data."""
+    """Space-filling points (256, d) of the cube, always the same, which are inducing points if there are too few
+    data."""
     return frozen(sobol(_PLACES, d, np.random.default_rng(0)))
 
 
 def choose_inducing(hyper: Hyperparameters, X: Array, count: int, first: int = 0) -> tuple[int, ...]:
-    """Rows of ``X`` (n, d) that explain the others best, one at a time: always the one with the largest r(x).
+    """Choose rows of ``X`` (n, d) that explain the others best, one at a time: always the one with the largest r(x).
 
-    This is the pivoted Cholesky decomposition of k(X, X) ([FineScheinberg2001]); it begins with the row ``first``, as
-    all variances are the same then. When every r is zero to rounding, rows of :func:`places` follow in the same way,
-    counted from n on; they let a lie far from the data lower the variance.  O(n count²).
+    This is the pivoted Cholesky decomposition of k(X, X) ([FineScheinberg2001]); it begins with the row ``first``,
+    because all variances are equal then. When every r is zero to rounding, rows of :func:`places` follow in the same
+    way, numbered from n on; with them, a lie far from the data can lower the variance.  O(n count²).
     """
     n, scaled = len(X), np.vstack([X, places(X.shape[1])]) / hyper.lengthscales
     rest = np.ones(len(scaled))
@@ -177,7 +181,7 @@ def choose_inducing(hyper: Hyperparameters, X: Array, count: int, first: int = 0
         k, _ = KERNELS[hyper.kernel](squared_distances(scaled[pivot : pivot + 1], scaled))
         columns[i] = (k[0] - columns[:i, pivot] @ columns[:i]) / np.sqrt(rest[pivot])
         rest = rest - columns[i] ** 2
-        # Rounding must not choose a row twice.
+        # Because of rounding, a row might otherwise be chosen twice.
         rest[pivot] = 0.0
         rows.append(pivot)
         pivot = int(np.argmax(rest[:n]))
@@ -197,7 +201,7 @@ def posterior(
 ) -> SparseGPModel:
     """The model at given hyperparameters and inducing points; ``y`` and known ``std`` in the caller's units.  O(n m²).
 
-    ``rows`` are those of ``X`` (n, d) with :func:`places` below it.
+    ``rows`` are those of ``X`` (n, d) followed by :func:`places`.
     """
     shift = shift + scale * hyper.mean
     Z = frozen(np.vstack([X, places(X.shape[1])])[list(rows)])
@@ -210,16 +214,17 @@ def posterior(
 
 @dataclass(frozen=True, slots=True)
 class SparseGP:
-    """Sparse Gaussian process recipe: as :class:`~believer.surrogates.gp.GP`, at a cost that is linear in the data.
+    """The recipe of a sparse Gaussian process: as :class:`~believer.surrogates.gp.GP`, at a cost that is linear in the
+    data.
 
-    Hyperparameters are fitted to the exact likelihood, with more than 512 data to that of a seeded subset. Inducing
-    points are chosen once a fit, from the data, then from all over the cube while there are fewer data, and then fixed.
-    With more data than inducing points Kriging Believer's lies hardly move it (``condition``): there use "cl_min".
+    Hyperparameters maximize the exact likelihood, or with more than 512 data that of a seeded subset. Inducing points
+    are chosen at each fit: from the data, and from the whole cube if there are fewer data. If there are more data than
+    inducing points, Kriging Believer's lies hardly change the model (see ``condition``); then use "cl_min".
 
     Parameters
     ----------
-    inducing : how many inducing points at most; with as many as there are data, this is the exact process.
-    kernel, noise : as the exact process has them.
+    inducing : the largest number of inducing points; with as many as there are data, this is the exact process.
+    kernel, noise : as for ``GP``.
     """
 
     inducing: int = 64
@@ -232,7 +237,7 @@ class SparseGP:
         object.__setattr__(self, "inducing", whole(self.inducing, "inducing", 1, MAX_INDUCING))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SparseGPModel:
-        """Learn hyperparameters from ``data``, X (n, d) and y (n,), choose inducing points, then the posterior.
+        """Fit hyperparameters to ``data``, X (n, d) and y (n,), choose inducing points, and compute the posterior.
 
         ``rng`` draws starts and the subset; ``previous`` is the last fit, a warm start.
         """
@@ -240,7 +245,7 @@ class SparseGP:
         shift, scale = standardization(y)
         start = previous.hyper if isinstance(previous, SparseGPModel) and previous.hyper.kernel == self.kernel else None
         hyper = self._learn(replace(data, X=X, Y=(y - shift) / scale), variances(std, scale), rng, start)
-        # The best result is where precision is worth most, so the first inducing point is there.
+        # The first inducing point is at the best result, where precision matters most.
         rows = choose_inducing(hyper, X, self.inducing, first=int(np.argmin(y)))
         return posterior(hyper, rows, X, y, shift, scale, std)
 
@@ -261,7 +266,7 @@ class SparseGP:
         return {**model.hyper.to_config(), "inducing": list(model.rows)}
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """Raise InvalidInput for a ``state`` that no fit to ``n`` results in ``d`` columns can have."""
+        """Raise InvalidInput for a ``state`` that no fit to ``n`` results in ``d`` columns can produce."""
         _parts(state, n, d)
 
     def restore(self, data: Data, state: dict[str, Any]) -> SparseGPModel:

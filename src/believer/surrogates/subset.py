@@ -7,10 +7,10 @@ n       number of results
 m       the most that a model learns from, below n
 ======  ==========================================================
 
-An eighth of m are the latest results, lest the next suggestion be the last one again; pseudo-observations, which come
-last, are among them. Half are the best values, where the least is looked for. What is left of m is taken at even steps
-from all others in their order, which for a study is that of time. Nothing is random, so that a model can be restored
-from its data alone. ``benchmarks/many_results.py`` compares this with other rules.
+An eighth of m are the latest results, so that the next suggestion does not repeat the last one; these include
+pseudo-observations, which come last. Half are the best values, because the minimum is near them. The rest is taken at
+even steps from all others in their order, which in a study is that of time. Nothing is random, so that a model can be
+restored from its data alone. ``benchmarks/many_results.py`` compares this with other rules.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from believer.arrays import Array, IntArray
 
 MOST = 5000
-"""m of most surrogates whose cost is cubic: seconds for a fit, and 200 MB for the factor of a covariance."""
+"""m for most surrogates with cubic cost: a fit takes seconds, and the factor of a covariance 200 MB."""
 
 
 def learned_rows(y: Array, most: int) -> IntArray:

@@ -28,7 +28,7 @@ from believer.surrogates.protocols import MIN_STD, Model, Prediction, Prediction
 from believer.surrogates.sklearn import scikit_learn
 
 _GAMMA = 12.0
-"""γ d: what scikit-learn's "scale", 1 / (d var X), is for points spread evenly over the unit cube."""
+"""γ d, the value of scikit-learn's "scale", 1 / (d var X), for points spread evenly over the unit cube."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,24 +76,24 @@ class SVRModel:
 class SVR:
     """Support vector regression recipe: ε-SVR with the kernel exp(-γ |x - x'|²) ([Smola2004]). Needs scikit-learn.
 
-    A support vector machine has no uncertainty of its own ([paper] appendix, Support Vector Machines). The mean here
-    is that of the members and σ is the standard deviation over them: a stand-in that says how much the prediction
-    depends on which data were drawn. It is no posterior and is not calibrated. Far from all data, every
-    member returns to its intercept, so that σ can be *smaller* there than near the data.
+    A support vector machine has no uncertainty of its own ([paper] appendix, Support Vector Machines). The mean here is
+    that of the members, and σ is the standard deviation over them, which says how much the prediction depends on the
+    resampled data. It is not a posterior and not calibrated. Far from all data, every member returns to its intercept,
+    so that σ can be *smaller* there than near the data.
 
-    C = 10 and ε = 0.01 suit deterministic objectives: close to interpolation. scikit-learn's C = 1, ε = 0.1 are made
-    for noisy y. The quadratic program has no closed-form update: new data enter by solving it anew, which with a much
-    larger C and a much smaller γ can take minutes. If there are more than 2,000 results, which take half a minute, it
-    uses a subset of 2,000 (:mod:`~believer.surrogates.subset`).
+    C = 10 and ε = 0.01 suit deterministic objectives and are close to interpolation. scikit-learn's C = 1, ε = 0.1 are
+    for noisy y. The quadratic program has no closed-form update: new data require a new solution, which with a much
+    larger C and a much smaller γ can take minutes. If there are more than 2,000 results, a subset of 2,000 is used
+    (:mod:`~believer.surrogates.subset`), for which a fit takes half a minute.
 
     Parameters
     ----------
-    C : price of a residual beyond ``epsilon``, for y of mean 0 and variance 1.
-    epsilon : residuals that are free, for y of mean 0 and variance 1.
+    C : the penalty of a residual beyond ``epsilon``, for y of mean 0 and variance 1.
+    epsilon : the largest residual without a penalty, for y of mean 0 and variance 1.
     gamma : γ, by default 12 / d: for points spread evenly over the cube the same as scikit-learn's "scale", but a
         pseudo-observation cannot change it.
-    members : machines, each fitted to its own resample.
-    seed : None draws resamples from the generator that ``fit`` gets; a number fixes them (:meth:`with_fixed_draws`).
+    members : the number of machines, each fitted to its own resample.
+    seed : None draws resamples from the generator passed to ``fit``; a number fixes them (:meth:`with_fixed_draws`).
     """
 
     C: float = 10.0
@@ -113,7 +113,7 @@ class SVR:
         checked_seed(self.seed)
 
     def with_fixed_draws(self, seed: int) -> Self:
-        """The recipe with resamples that depend on ``seed`` and an observation's position alone."""
+        """The recipe with resamples that depend only on ``seed`` and an observation's position."""
         return replace(self, seed=whole(seed, "seed", 0))
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> SVRModel:
@@ -129,7 +129,8 @@ class SVR:
         duals, intercepts = np.zeros(counts.shape), np.zeros(self.members)
         machine = scikit_learn("sklearn.svm").SVR(C=self.C, epsilon=self.epsilon, gamma=gamma)
         for member, count in enumerate(counts):
-            # Rows with weight zero are taken out here: scikit-learn would number its support vectors without them.
+            # Rows with weight zero are removed here, because scikit-learn would number its support vectors without
+            # them.
             rows = np.flatnonzero(count)
             machine.fit(X[rows], target[rows], sample_weight=count[rows].astype(np.float64))
             duals[member, rows[machine.support_]] = machine.dual_coef_[0]

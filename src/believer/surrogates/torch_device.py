@@ -1,4 +1,4 @@
-"""PyTorch: whether it is there, which device is meant, and the kernels as tensors."""
+"""PyTorch: whether it is installed, the choice of the device, and the kernels as tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from believer.errors import InvalidInput, MissingExtra
 from believer.surrogates.gp_fit import Hyperparameters
 
 Tensor = Any
-"""A tensor of PyTorch, whose types are not read."""
+"""A tensor of PyTorch, whose types are not checked."""
 
 _TINY = 1e-300
 """Added under a root, whose slope at zero is infinite; distances of that size do not occur."""
@@ -30,7 +30,7 @@ def pytorch() -> Any:
 
 
 def available(name: str) -> tuple[Any, float | None]:
-    """The device of that name, "auto" for a GPU if there is one, and the bytes that are free there.
+    """The device of that name ("auto" is a GPU if there is one), and the number of free bytes there.
 
     These are None if the system does not say.
     InvalidInput if there is no such device.
@@ -60,7 +60,8 @@ def _free_on_host() -> float | None:
 
 
 def on_device(values: Array, device: Any) -> Tensor:
-    """``values`` as a tensor of doubles on a device; a copy, so that nothing changes behind it."""
+    """``values`` as a tensor of doubles on a device; it is a copy, so that later changes of ``values`` do not affect
+    it."""
     return pytorch().tensor(np.ascontiguousarray(values, dtype=np.float64), device=device)
 
 

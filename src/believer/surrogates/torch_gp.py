@@ -1,8 +1,8 @@
 """The exact Gaussian process on a device of PyTorch, a GPU or the CPU: the formulas of gp.py, in double precision.
 
-A model keeps its data, W and α on the device, where every step is a product of matrices. Points go there, and numbers
-come back, as NumPy arrays. Symbols as in gp.py; ``base`` and ``tail`` are the parts of W as in numerics/cholesky.py.
-Only hyperparameters are found on the host: by the search of gp_fit.py, with the likelihood on the device.
+A model keeps its data, W and α on the device, where every step is a matrix product. Points and predictions are passed
+as NumPy arrays. Symbols are those of gp.py; ``base`` and ``tail`` are the parts of W as in numerics/cholesky.py. Only
+the search for hyperparameters (gp_fit.py) runs on the host, with the likelihood on the device.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ from believer.surrogates.torch_likelihood import likelihood_on
 from believer.surrogates.torch_pool import TorchPool
 
 MATRICES = 10
-"""Matrices (n, n) that a study needs at its peak: while one model is factored, another and its candidates are kept."""
+"""The number of (n, n) matrices that a study needs at its peak, when a model is factored while another one and its
+candidates are kept."""
 
 _MIN_PIVOT = 1e-12
 _AT_ONCE = 1 << 27
-"""Numbers of a cross-covariance that are worked out at once: 1 GB."""
+"""The number of entries of a cross-covariance that are computed at once: 1 GB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +72,7 @@ class TorchGPModel:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether the noise, the model's own or an observation's, is more than the nugget of deterministic data."""
+        """Whether the noise (the model's or a result's) is more than the nugget of deterministic data."""
         return self.hyper.noise > NOISY_FROM or (self.known is not None and float(self.known.max()) > NOISY_FROM)
 
     @property
@@ -95,7 +96,7 @@ class TorchGPModel:
         return self.shift + self.scale * to_host(self.target - noise * self.alpha)
 
     def predict_with_gradient(self, X: Array) -> PredictionGradient:
-        """μ, σ and their gradients by x, at ``X`` (m, d), as gp.py works them out.  O(m N²)."""
+        """μ, σ and their gradients by x, at ``X`` (m, d), by the formulas of gp.py. O(m N²)."""
         parts = [self._with_gradient(some) for some in self._blocks(X)]
         d = self.points.shape[1]
         if not parts:
@@ -110,7 +111,8 @@ class TorchGPModel:
         )
 
     def _with_gradient(self, X: Tensor) -> tuple[Array, Array, Array, Array]:
-        """Standardized mean and variance (m,), and ℓ² times their derivatives, that of the variance halved, (m, d)."""
+        """The standardized mean and variance (m,), and ℓ² times their derivatives (m, d), with that of the variance
+        halved."""
         k, h = self.cross(X, slope=True)
         V = self.whiten(k)
         A, B = h * self.alpha, h * self.unwhiten(V)
@@ -125,11 +127,11 @@ class TorchGPModel:
         return [self.place(X[start : start + rows]) for start in range(0, len(X), rows)]
 
     def place(self, values: Array) -> Tensor:
-        """``values`` as a tensor where the model is."""
+        """``values`` as a tensor on the model's device."""
         return on_device(values, self.base.device)
 
     def cross(self, X: Tensor, slope: bool = False) -> tuple[Tensor, Tensor]:
-        """σ_f² k and, with ``slope``, σ_f² h between ``X`` (m, d) and the data, (m, N); else h is k."""
+        """σ_f² k and, with ``slope``, σ_f² h between ``X`` (m, d) and the data, (m, N); without ``slope``, k twice."""
         return correlation(self.hyper, X, self.points, slope)
 
     def whiten(self, k: Tensor) -> Tensor:
@@ -139,7 +141,7 @@ class TorchGPModel:
         return pytorch().cat([V, k @ self.tail.T], dim=1) if len(self.tail) else V
 
     def unwhiten(self, V: Tensor) -> Tensor:
-        """V W (m, N): of a whitened cross-covariance, this is k K_y⁻¹."""
+        """V W (m, N), which for a whitened cross-covariance V is k K_y⁻¹."""
         n = len(self.base)
         if not len(self.tail):
             return V @ self.base
@@ -151,7 +153,7 @@ class TorchGPModel:
         return np.sqrt(np.maximum(variance, MIN_VARIANCE * self.hyper.signal))
 
     def pool(self, X: Array) -> TorchPool:
-        """``X`` (m, d) with what is predicted there, to be kept while the model is conditioned.  O(m N²)."""
+        """``X`` (m, d) with the predictions there, which are updated when the model is conditioned. O(m N²)."""
         return TorchPool.of(self, X)
 
     def joint(self, X: Array) -> JointPrediction:
@@ -169,7 +171,7 @@ class TorchGPModel:
     def joint_with_gradient(self, X: Array) -> JointGradient:
         """Latent means (b, q) and covariances (b, q, q) of b groups of q points, ``X`` (b, q, d), with gradients.
 
-        The device keeps what is needed for the way back.
+        The values needed for the derivatives stay on the device.
         """
         torch, (b, q, d) = pytorch(), X.shape
         groups = self.place(X).requires_grad_()
@@ -220,13 +222,13 @@ class TorchGPModel:
         return self.log_marginal_likelihood() - len(self.target) * math.log(self.scale)
 
     def with_lengthscales(self, lengthscales: Array) -> Self:
-        """The posterior of the same data under other ``lengthscales`` (d,), all else as it is.  O(N³)."""
+        """The posterior of the same data under other ``lengthscales`` (d,), with everything else unchanged. O(N³)."""
         hyper = replace(self.hyper, lengthscales=frozen(lengthscales))
         made = solved(hyper, self.points, self.target, self.shift, self.scale, self.known)
         return cast(Self, made)
 
     def condition(self, data: Data) -> Self:
-        """The posterior with ``X`` (k, d), ``y`` (k,) and what is known of their noise added, a row of W each.
+        """The posterior with ``X`` (k, d), ``y`` (k,) and their known noise added; each adds a row to W.
 
         [paper] Eq. 1-2, as in gp.py.  O(k N²).
         """
@@ -267,9 +269,9 @@ def _appended(values: Tensor, last: float) -> Tensor:
 def solved(
     hyper: Hyperparameters, points: Tensor, target: Tensor, shift: float, scale: float, known: Tensor | None
 ) -> TorchGPModel:
-    """The model at given hyperparameters: W, and what it makes of the standardized ``target`` (n,).  O(n³).
+    """The model at given hyperparameters, with W and the whitened standardized ``target`` (n,). O(n³).
 
-    Jitter is added as in numerics/cholesky.py, in units of what all observations have.
+    Jitter is added as in numerics/cholesky.py, relative to the variance that all observations have.
     """
     torch, n = pytorch(), len(points)
     diagonal = hyper.signal + hyper.noise
@@ -298,7 +300,7 @@ def solved(
             )
     raise NumericalError(
         f"the covariance of {n} points is not positive definite even with a jitter of {JITTER_STEPS[-1]:g} of its "
-        "diagonal; are there infinite values?"
+        "diagonal; check that all values are finite."
     )
 
 
@@ -313,20 +315,20 @@ def posterior(
 
 @dataclass(frozen=True, slots=True)
 class TorchGP:
-    """Gaussian process recipe as :class:`~believer.surrogates.gp.GP`, computed by PyTorch, on a GPU where there is one.
+    """The Gaussian process of :class:`~believer.surrogates.gp.GP`, computed by PyTorch, on a GPU if there is one.
 
-    For thousands of results: an exact posterior of 10,000 of them is a few matrix products, which a GPU does in well
-    under a second. All results are learned from, as many as memory has room for; one that has no room is an error that
-    names the largest number. Everything is in double precision. From 200 results on, the points of a batch that
-    Kriging Believer chooses in a continuous space are moved together at the end, each with regard to all others; so
-    asking for points one by one gives others than asking for them at once. The same results and seed give the same
+    It is made for thousands of results: the exact posterior of 10,000 of them is a few matrix products, which take a
+    GPU well under a second. The model learns from all results; if they do not fit into memory, an error names the
+    largest number that does. Everything is in double precision. From 200 results on, the points of a batch that Kriging
+    Believer chooses in a continuous space are moved together at the end, each with regard to all others. Asking for
+    points one by one therefore gives other points than asking for them at once. The same results and seed give the same
     suggestions on the same device.
 
     Parameters
     ----------
-    kernel, noise, prior : as ``GP`` has them.
+    kernel, noise, prior : as for ``GP``.
     device : "cuda", "cuda:1", ..., or "cpu"; "auto" takes a GPU if there is one.
-    memory : the number of bytes that a study may take on the device; None for all that is free there.
+    memory : the number of bytes that a study may use on the device; None for all that are free.
     """
 
     kernel: str = "matern52"
@@ -346,9 +348,10 @@ class TorchGP:
         pytorch()
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> TorchGPModel:
-        """Hyperparameters from ``data``, X (n, d) and y (n,), by a search that begins at ``previous``; the posterior.
+        """Fit hyperparameters to ``data``, X (n, d) and y (n,), by a search that begins at ``previous``; return the
+        posterior.
 
-        ``rng`` picks the subset of more than 2,000 data that hyperparameters come from.
+        ``rng`` picks the subset for the hyperparameters if there are more than 2,000 data.
         """
         X, y, std = learnable(data, "a Gaussian process")
         device = self._room_for(len(X))
@@ -372,17 +375,18 @@ class TorchGP:
         return posterior(hyper, X, y, shift, scale, std, device)
 
     def suited(self, finite: bool) -> TorchGP:
-        """The recipe of a study in a space that is ``finite``, or not: ``prior`` is settled if it is "auto"."""
+        """The recipe for a study whose space is ``finite`` or not: the prior "auto" is replaced by the one that suits
+        it."""
         return replace(self, prior=prior_for(self.prior, finite))
 
     def _room_for(self, n: int) -> Any:
-        """The device; InvalidInput if matrices of ``n`` results have no room there."""
+        """The device; InvalidInput if the matrices of ``n`` results do not fit there."""
         device, free = available(self.device)
         free = free if self.memory is None else self.memory
         if free is not None and 8.0 * MATRICES * n * n > free:
             most = math.isqrt(int(free / (8.0 * MATRICES)))
             raise InvalidInput(
-                f"{n:,} results have no room on {self.device}: a Gaussian process of them takes "
+                f"{n:,} results must fit into the memory of {self.device}: a Gaussian process of them takes "
                 f"{8.0 * MATRICES * n * n / 2**30:,.1f} GiB, and {free / 2**30:,.1f} GiB are free, enough for {most:,} "
                 "results. Use GP or SparseGP, or a device with more memory."
             )
@@ -393,7 +397,7 @@ class TorchGP:
         return model.hyper.to_config()
 
     def verify(self, state: dict[str, Any], n: int, d: int) -> None:
-        """Raise InvalidInput for a ``state`` that no fit to ``n`` results in ``d`` columns can have."""
+        """Raise InvalidInput for a ``state`` that no fit to ``n`` results in ``d`` columns can produce."""
         Hyperparameters.from_config(state, d)
 
     def restore(self, data: Data, state: dict[str, Any]) -> TorchGPModel:

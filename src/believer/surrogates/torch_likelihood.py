@@ -1,4 +1,5 @@
-"""The marginal likelihood of gp_likelihood.py on a device of PyTorch: the same symbols and formulas, as products."""
+"""The marginal likelihood of gp_likelihood.py on a device of PyTorch, with the same symbols and formulas, as matrix
+products."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from believer.surrogates.torch_device import correlation, on_device, pytorch, to
 
 
 def likelihood_on(device: Any) -> LikelihoodOf:
-    """:func:`~believer.surrogates.gp_likelihood.log_likelihood`, worked out on a ``device``."""
+    """:func:`~believer.surrogates.gp_likelihood.log_likelihood`, computed on a ``device``."""
     return partial(_log_likelihood, device)
 
 

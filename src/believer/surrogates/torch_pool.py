@@ -1,6 +1,7 @@
-"""The pool of a Gaussian process on a device: candidates stay there, and one more observation is a product with them.
+"""The pool of a Gaussian process on a device: candidates stay there, and a further observation needs one product with
+them.
 
-Symbols as in gp_pool.py; ``cross`` is σ_f² k(C, X) (m, N) with all observations that the pool knows.
+Symbols are those of gp_pool.py; ``cross`` is σ_f² k(C, X) (m, N) with all observations of the pool.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 class TorchPool:
     """Candidates on the device of their model; ``mean`` and ``variance`` (m,) are of standardized y.
 
-    ``cross`` (m, n) is of the first observations, ``later`` (p, m) of those that came since.
+    ``cross`` (m, n) is with the first observations, ``later`` (p, m) with those that were added since.
     """
 
     model: TorchGPModel
@@ -50,16 +51,17 @@ class TorchPool:
         return Prediction(model.shift + model.scale * to_host(self.mean), model.scale * std)
 
     def under(self, model: Model) -> Pool:
-        """The same candidates under another ``model``: O(m N) for each row if it was conditioned, else O(m N²)."""
+        """The same candidates under another ``model``: O(m N) for each new observation if it is this model conditioned,
+        else O(m N²)."""
         own = self.model
         if model is own:
             return self
         if type(model) is not type(own) or model.base is not own.base or model.hyper is not own.hyper:
             return pool_of(model, self.points)
-        return self._told(model)
+        return self._conditioned(model)
 
-    def _told(self, model: TorchGPModel) -> TorchPool:
-        """After the observations that ``model`` has beyond the pool's own.  [paper] Eq. 1-2."""
+    def _conditioned(self, model: TorchGPModel) -> TorchPool:
+        """The pool conditioned on the observations of ``model`` that it does not have yet. [paper] Eq. 1-2."""
         later, mean, variance, n = list(self.later), self.mean, self.variance, self.cross.shape[1]
         for row in range(len(self.model.target), len(model.target)):
             w = model.tail[row - len(model.base), : row + 1]
@@ -72,7 +74,7 @@ class TorchPool:
         return replace(self, model=model, later=tuple(later), mean=mean, variance=variance)
 
     def extended(self, X: Array) -> TorchPool:
-        """The pool with more candidates ``X`` (k, d).  O(k N²), and a copy of those that it has."""
+        """The pool with the further candidates ``X`` (k, d). O(k N²), plus a copy of the earlier ones."""
         if not len(X):
             return self
         torch, more = pytorch(), TorchPool.of(self.model, X)

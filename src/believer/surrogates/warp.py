@@ -1,4 +1,4 @@
-"""A warp of y: what a model learns from where results reach far on the side that nobody wants.
+"""A warp of y: a transformation of results that have a heavy tail on the bad side, before a model learns from them.
 
 ======  =================================================================================
 symbol  meaning
@@ -12,13 +12,13 @@ L(u)    log(1 + u), or, for results that are absurd, log(1 + log(1 + u))
 w(y)    y up to m, above it m + s L((y - m) / s)
 ======  =================================================================================
 
-What is better than m stays as it is, so an improvement is what it was, and f⁺ is the best result. What is worse bends:
-values a million times as far from m as s come to lie fourteen times as far, and cost the model no attention. From the
-median, good results keep their distances. From the best, all results lie on a scale that is finest near the best, as a
-function that spans many orders of magnitude needs it. A penalty of 1e12 for a failed simulation is still a cliff of
-28 s: where results reach so far, the logarithm may be taken twice, which leaves 3.4 s of it. w and w' are continuous,
-w' ≤ 1, and w is inverted in closed form. Lies, failures and what is known of the noise pass through it; what a user is
-told comes back through w⁻¹.
+Values better than m are unchanged, so improvements are unchanged, too, and f⁺ is the best result. Worse values are
+compressed: a value at a distance of a million s from m moves to a distance of fourteen s, so that the model does not
+spend its flexibility on it. From the median on, good results keep their distances. From the best on, the scale is
+finest near the best result, as a function that spans many orders of magnitude needs it. A penalty of 1e12 for a failed
+simulation would still be a cliff of 28 s; for such results the logarithm may be taken twice, which leaves 3.4 s. w and
+w' are continuous, w' ≤ 1, and w is inverted in closed form. Lies, failures and known noise are transformed by w, and
+predictions for the user by w⁻¹.
 """
 
 from __future__ import annotations
@@ -40,28 +40,30 @@ from believer.surrogates.protocols import Evident, Model, Prediction
 T = TypeVar("T")
 
 REACH = 2.0
-"""The worse half has to reach so many times as far from the median as the better half for it to be warped."""
+"""The worse half is warped only if it reaches this many times as far from the median as the better half."""
 
 ABSURD = 1e3
-"""With results that reach so many times s beyond m, the logarithm may be taken twice."""
+"""If results reach this many times s beyond m, the logarithm may be taken twice."""
 
 SHARES, SPAN = (0.5, 0.25, 0.1), 8.0
-"""Shares of the results within s of the best, for warps that begin there, and the least span of all results in s."""
+"""For warps that begin at the best result: the shares of the results within s of it, and the least span of all results
+in s."""
 
 CLEAR = 5.0
 """By so many nats a warp that begins at the best has to be more likely than what else there is. It changes how good
 results lie to each other, which should not hang on chance."""
 
 _FARTHEST = 1e300
-"""Where w and w⁻¹ end, in units of y and of s: no result is that far away, and more is no number."""
+"""The largest values of w and w⁻¹, in units of y and of s: no result is that far away, and larger values would
+overflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Warp:
-    """w, of ``start`` m and ``scale`` s.
+    """The warp w with ``start`` m and ``scale`` s.
 
-    ``folds``: how often the logarithm is taken, once or twice. ``share``: of the results within s of the best, for a
-    warp that begins there; 0 for one that begins at the median.
+    ``folds``: whether the logarithm is taken once or twice, 1 or 2. ``share``: the share of the results within s of the
+    best, for a warp that begins there; 0 for one that begins at the median.
     """
 
     start: float
@@ -80,7 +82,8 @@ class Warp:
 
     @property
     def kind(self) -> tuple[float, int]:
-        """What stays the same from one set of results to the next: where it begins, and how often it folds."""
+        """The kind of the warp, which is comparable between sets of results: where it begins, and how often the
+        logarithm is taken."""
         return self.share, self.folds
 
     def __call__(self, y: Array) -> Array:
@@ -100,7 +103,7 @@ class Warp:
         return slope
 
     def _logs(self, y: Array) -> list[Array]:
-        """Each logarithm that is taken of (y - m) / s on the way to w, the last one L; their sum is -log w'."""
+        """The successive logarithms of (y - m) / s that w needs, the last one L; their sum is -log w'."""
         logs = [np.log1p(self._beyond(y))]
         for _ in range(self.folds - 1):
             logs.append(np.log1p(logs[-1]))
@@ -120,19 +123,19 @@ class Warp:
         return np.clip(y - self.start, 0.0, _FARTHEST * self.scale) / self.scale
 
     def is_like(self, other: Warp | None) -> bool:
-        """Whether ``other`` is the same but for rounding."""
+        """Whether ``other`` is the same to rounding."""
         if other is None or self.kind != other.kind:
             return False
         return math.isclose(self.start, other.start) and math.isclose(self.scale, other.scale)
 
     def to_config(self) -> dict[str, float]:
-        """Plain JSON data; ``folds`` only where it is not 1, and ``share`` where it is not 0."""
+        """Plain JSON data; ``folds`` is left out if it is 1, and ``share`` if it is 0."""
         config = {"start": self.start, "scale": self.scale, "folds": self.folds, "share": self.share}
         return {name: value for name, value in config.items() if value != _USUAL.get(name)}
 
     @staticmethod
     def from_config(config: Any) -> Warp:
-        """Inverse of :meth:`to_config`; InvalidInput for what is no warp."""
+        """The inverse of :meth:`to_config`; InvalidInput for data that are not a warp."""
         if not isinstance(config, dict) or config.keys() - _USUAL.keys() != {"start", "scale"}:
             raise InvalidInput(f"a warp must have a start and a scale; got {shown(config)}.")
         return Warp(**config)
@@ -142,10 +145,10 @@ _USUAL = {"folds": 1, "share": 0.0}
 
 
 def warps_for(y: Array, finite: bool = False) -> tuple[Warp, ...]:
-    """Every warp of results ``y`` (n,) that may make them more likely: of the worse half, and from the best on.
+    """The warps of results ``y`` (n,) that may make them more likely: of the worse half, and from the best on.
 
-    Where results are absurd, one takes the logarithm twice. In a ``finite`` space none begins at the best, because that
-    brought nothing there (benchmarks/results/default.md).
+    For extreme results, one takes the logarithm twice. In a ``finite`` space none begins at the best, because this
+    brought no gain there (benchmarks/results/default.md).
     """
     warp, found = warp_for(y), list[Warp]()
     if warp is not None:
@@ -162,15 +165,16 @@ def warps_for(y: Array, finite: bool = False) -> tuple[Warp, ...]:
 def likelier(
     fitted: Callable[[Warp | None, T | None], T], model_of: Callable[[T], Model], warps: tuple[Warp, ...], y: Array
 ) -> T:
-    """A fit to results as they are, or through one of the ``warps``: whichever finds them more likely.
+    """The fit to the results, or to the results through one of the ``warps``, whichever makes them more likely.
 
     p(y) = p(w(y)) Π w'(y_i); less CLEAR nats for a warp that begins at the best.
 
     Parameters
     ----------
-    fitted : makes a fit through a warp, given the fit without one; or, given neither, the latter.
-    model_of : the model of a fit; without its evidence there is no fit through a warp.
-    warps : to be tried.
+    fitted : ``fitted(warp, plain)`` makes a fit through a warp, given the fit without one; with None for both, the
+        fit without one.
+    model_of : returns the model of a fit; if it has no evidence, no warp is tried.
+    warps : the warps to try.
     y : the results that a model learns from, (n,).
     """
     plain = best = fitted(None, None)
@@ -187,15 +191,16 @@ def likelier(
             best, most = warped, evidence
         if warp.share:
             if evidence < coarser:
-                break  # still finer scales are less likely, too
+                break  # finer scales are then less likely, too
             coarser = evidence
     return best
 
 
 def warp_for(y: Array) -> Warp | None:
-    """The warp of the worse half of ``y`` (n,); None if that does not reach far, or the better half is of one value.
+    """The warp of the worse half of ``y`` (n,); None if that does not reach far, or if the better half has a single
+    value.
 
-    It depends on the values alone: not on their order, and with their unit as they do.
+    It does not depend on the order of the values, and scales with their unit.
     """
     ordered = np.sort(y)
     m = float(np.median(ordered))

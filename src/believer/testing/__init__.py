@@ -9,15 +9,15 @@ At once::
     print(check_parameter(MyParameter()))
     print(check_region(MyRegion()))
 
-or as one test a law::
+or with one test for each law::
 
     @pytest.mark.parametrize("check", surrogate_checks(MySurrogate()), ids=str)
     def test_it_keeps_the_contract(check):
         check()
 
-A law of surrogates binds all of them, or those whose model or recipe has a capability of
-``believer.surrogates.protocols``. Laws of strategies bind all strategies, but for those of strategies that take several
-outputs, and one that is a promise: see ``strategy_checks``.
+A law of surrogates applies to all of them, or to those whose model or recipe has a capability of
+``believer.surrogates.protocols``. Laws of strategies apply to all strategies, except those for strategies that take
+several outputs, and one that is optional; see ``strategy_checks``.
 """
 
 from believer.testing.contract import Check, ContractBroken, Summary

@@ -1,4 +1,4 @@
-"""Laws of what every strategy hands out: how many points, the same again, where they lie, and that they are new."""
+"""Laws of the points of every strategy: their number, that they are repeatable, allowed and new."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from believer.testing.requests import (
     LONG,
     MIXED,
     Checked,
+    allowing_repeats,
     chosen,
     points_of,
     request,
@@ -25,7 +26,6 @@ from believer.testing.requests import (
     require_new,
     require_same_points,
     results,
-    welcoming_repeats,
 )
 
 _SPACES = (LINE, MIXED, LONG)
@@ -34,7 +34,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 @dataclass(frozen=True, slots=True)
 class _Stubborn:
-    """A maximizer that finds the middle of the cube whatever it is asked, and avoids nothing."""
+    """A maximizer that always finds the middle of the cube, and avoids no point."""
 
     def maximize(self, objective: Objective, search: Search, rng: np.random.Generator) -> Maximum:
         """The middle, or what is nearest to it in the region."""
@@ -75,7 +75,7 @@ def points_lie_in_the_box_and_on_its_grids(case: Checked) -> None:
         require_inside(chosen(case.strategy, asked), asked)
 
 
-@law("Ask request.region.holds before a point is chosen; batch.picking.pick does.")
+@law("Check request.region.holds before a point is chosen, as batch.picking.pick does.")
 def points_satisfy_the_constraint(case: Checked) -> None:
     """It allows a twelfth of the box, and not where most of the results are."""
     asked = request(case, CORNER)
@@ -86,7 +86,8 @@ def points_satisfy_the_constraint(case: Checked) -> None:
 
 @law("Compare with request.avoid and with the batch's own points (Region.among), each before it is chosen.")
 def points_are_new(case: Checked) -> None:
-    """They equal no result, no pending point and none of the batch: on a line, in a mixed space, for 12 at once."""
+    """They equal no result, no pending point and no other point of the batch: on a line, in a mixed space, for 12 at
+    once."""
     for asked in (*(request(case, space) for space in _SPACES), request(case, q=12)):
         require_new(chosen(case.strategy, asked), asked)
 
@@ -99,10 +100,10 @@ def a_finite_space_is_used_to_its_last_point(case: Checked) -> None:
 
 
 @law("With request.distinct False, request.avoid is empty, and points of the batch may repeat each other.")
-def where_repeats_are_welcome_there_are_points_too(case: Checked) -> None:
+def a_strategy_answers_if_repeats_are_allowed(case: Checked) -> None:
     """In the plane; and more points than a finite space has."""
     for asked in (request(case), request(case, FINITE, q=12)):
-        require_answer(case.strategy, welcoming_repeats(asked))
+        require_answer(case.strategy, allowing_repeats(asked))
 
 
 @law("Without request.maximizer, use the one that suits the objective (batch.picking.maximizer_for).")
@@ -111,7 +112,7 @@ def without_a_maximizer_the_strategy_finds_one(case: Checked) -> None:
     require_answer(case.strategy, replace(request(case, q=2), maximizer=None))
 
 
-@law("Do not trust request.maximizer to avoid anything: replace what it repeats by batch.random.draw, as pick does.")
+@law("request.maximizer may return a taken point: replace it by a draw of batch.random.draw, as pick does.")
 def a_maximizer_that_repeats_itself_does_not_make_points_repeat(case: Checked) -> None:
     """It finds the middle of the box every time; in the plane and in a mixed space."""
     for asked in (request(case), request(case, MIXED)):

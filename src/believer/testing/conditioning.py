@@ -1,4 +1,4 @@
-"""Laws of models that can be told lies: :class:`~believer.surrogates.protocols.Conditionable`."""
+"""Laws of models that can be conditioned on lies: :class:`~believer.surrogates.protocols.Conditionable`."""
 
 from __future__ import annotations
 
@@ -38,15 +38,13 @@ def _conditionable(surrogate: Surrogate, data: Scene) -> Conditionable:
 
 
 def _lies(model: Conditionable, d: int, count: int = 4) -> tuple[Array, Array]:
-    """Points (count, d) that are no data, and values (count,) that the model might expect there: within one std."""
+    """Points (count, d) that are not data, and plausible values (count,) there, within one std of the mean."""
     X = scene(d, m=count, seed=3).at
     at = predicted(model, X)
     return X, at.mean + at.std * np.cos(2.0 * np.arange(count))
 
 
-@law(
-    "Return a new model from condition, built on copies; share arrays only where nobody writes to them.", Conditionable
-)
+@law("Return a new model from condition, built on copies; share arrays only if nothing writes to them.", Conditionable)
 def conditioning_does_not_change_the_model(surrogate: Surrogate) -> None:
     """Bit for bit; nor does conditioning the new one change either."""
     data = scene()
@@ -62,7 +60,7 @@ def conditioning_does_not_change_the_model(surrogate: Surrogate) -> None:
     refuse_mutation(second, data.at, then, "conditioning it, or the model that it came from, once more")
 
 
-@law("Work on copies of what condition is given, and keep copies.", Conditionable)
+@law("Work on copies of the arguments of condition, and keep copies.", Conditionable)
 def conditioning_leaves_its_arguments_alone(surrogate: Surrogate) -> None:
     """Points and values keep theirs, may be read-only, and may be overwritten afterwards."""
     data = scene()
@@ -97,7 +95,7 @@ def a_conditioned_model_can_do_what_the_first_could(surrogate: Surrogate) -> Non
         require(not lost, f"the model was {', '.join(lost)} before condition, and is not any more.")
 
 
-@law("Return a model that predicts the same when condition is given no rows.", Conditionable)
+@law("Return a model with the same predictions if condition is given no rows.", Conditionable)
 def conditioning_on_nothing_changes_nothing(surrogate: Surrogate) -> None:
     """k = 0."""
     data = scene()
@@ -107,7 +105,7 @@ def conditioning_on_nothing_changes_nothing(surrogate: Surrogate) -> None:
 
 
 @law(
-    "Freeze hyperparameters, centers, features and the scaling of y; then one update after another is one of both.",
+    "Freeze hyperparameters, centers, features and the scaling of y; two updates then equal one update with both.",
     Conditionable,
 )
 def conditioning_in_two_steps_is_conditioning_at_once(surrogate: Surrogate) -> None:
@@ -121,7 +119,7 @@ def conditioning_in_two_steps_is_conditioning_at_once(surrogate: Surrogate) -> N
         require_close(at_once, stepwise, data.spread, _ORDER_OF_SUMS, f"told {k} of 4 lies first, then the others")
 
 
-@law("Let nothing in condition depend on the order of what it is told.", Conditionable)
+@law("The result of condition must not depend on the order of its data.", Conditionable)
 def the_order_of_lies_does_not_matter(surrogate: Surrogate) -> None:
     """Backwards gives the same, to rounding."""
     data = scene()
@@ -134,13 +132,13 @@ def the_order_of_lies_does_not_matter(surrogate: Surrogate) -> None:
 
 
 @law(
-    "Use the values that condition is given: after it, the mean at a point is nearer to what was said of it.",
+    "Use the values passed to condition: after it, the mean at a point is closer to its value.",
     Conditionable,
 )
 def the_mean_moves_toward_a_lie(surrogate: Surrogate) -> None:
     """A lie above and one below what is predicted, at each of several points: the mean comes nearer to it.
 
-    It may go beyond: with a kernel that is not positive definite a ridge has the wrong sign ([paper]'s MQ-RBF).
+    It may overshoot: with a kernel that is not positive definite a ridge has the wrong sign ([paper]'s MQ-RBF).
     """
     data = scene()
     model = _conditionable(surrogate, data)
@@ -155,7 +153,7 @@ def the_mean_moves_toward_a_lie(surrogate: Surrogate) -> None:
             )
 
 
-@law("Scale what condition is told as y was scaled by the fit: it is in the same units.", Conditionable)
+@law("Scale the values passed to condition by the scaling of y in the fit: they are in the same units.", Conditionable)
 def the_units_of_lies_do_not_matter(surrogate: Surrogate) -> None:
     """Data and lies times 2^±40 multiply mean and std by as much."""
     data = scene()
@@ -170,7 +168,8 @@ def the_units_of_lies_do_not_matter(surrogate: Surrogate) -> None:
 
 
 @law(
-    "Give repeated points a nugget or a floor: after a failed or repeated trial they are conditioned on.", Conditionable
+    "Use a nugget or a floor for repeated points: a model is conditioned on them after a failed or repeated trial.",
+    Conditionable,
 )
 def known_points_may_be_conditioned_on_again(surrogate: Surrogate) -> None:
     """Data points, three times over, with their own values and with others: the mean stays near the data."""

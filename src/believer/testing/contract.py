@@ -1,4 +1,4 @@
-"""What a law is, how it is checked, and what is said when it is broken; for surrogates and strategies alike."""
+"""Laws, their checks, and the errors of broken laws, for surrogates and strategies alike."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from believer.errors import BelieverError, MissingExtra
 
 Subject = TypeVar("Subject")
-"""The subject of a law: a surrogate, or a strategy together with what it works with."""
+"""The subject of a law: a surrogate, or a strategy with the parts that it works with."""
 
 
 class ContractBroken(BelieverError, AssertionError):
-    """A member breaks a law of the contract; the text says which, what was seen, and what to do."""
+    """A member breaks a law of the contract; the message says which law, what was observed, and what to do."""
 
     def __init__(self, member: str, law: str, seen: str, remedy: str) -> None:
         super().__init__(member, law, seen, remedy)
@@ -24,18 +24,19 @@ class ContractBroken(BelieverError, AssertionError):
 
 
 class Breach(Exception):
-    """The observation of a check that fails; its caller knows the law and the remedy."""
+    """The observation of a failed check; its caller adds the law and the remedy."""
 
 
 def require(kept: bool, seen: str) -> None:
-    """Breach, with what was ``seen``, unless the law was ``kept``."""
+    """Raise Breach with the text ``seen`` unless the law was ``kept``."""
     if not kept:
         raise Breach(seen)
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """A law in words, the capability whose owners it binds (None: all), its check, and what to do when it is broken."""
+    """A law in words, the capability to which it applies (None: all members), its check, and what to do if it is
+    broken."""
 
     text: str
     needs: type | None
@@ -59,7 +60,7 @@ def laws_in(names: Mapping[str, object]) -> tuple[Law, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A law that binds a member, and what it is tried on; call it to see whether it is kept. ``str`` is the law."""
+    """A law and the member to which it applies; call it to check the law. ``str`` is the law in words."""
 
     law: Law
     subject: Any
@@ -81,7 +82,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Laws that a member was seen to keep, and those that do not bind it, each with what it would have to be."""
+    """The laws that a member keeps, and those that do not apply to it, each with the missing capability."""
 
     member: str
     passed: tuple[str, ...]

@@ -21,7 +21,7 @@ from believer.testing.scenes import Scene, fitted, predicted, require_close, sce
 
 _ROUNDING = 1e-8
 
-# Short steps pass between the kinks of a network of rectifiers; long ones drown the rounding of a small variance.
+# Short steps avoid the kinks of a network of rectifiers; long ones outweigh the rounding of a small variance.
 _STEPS = (1e-5, 1e-4, 1e-3)
 
 _AGREEMENT = 1e-4
@@ -31,7 +31,7 @@ _ENOUGH = 0.9
 
 
 def _with_gradient(model: Model, X: Array) -> PredictionGradient:
-    """What the model gives at ``X`` (m, d), once its gradients are seen to be (m, d)."""
+    """The prediction with gradients at ``X`` (m, d); Breach unless the gradients have the shape (m, d)."""
     if not isinstance(model, Differentiable):
         raise Breach(f"{type(model).__name__} has no predict_with_gradient, though another fit of this surrogate had.")
     at = model.predict_with_gradient(X.copy())
@@ -41,7 +41,7 @@ def _with_gradient(model: Model, X: Array) -> PredictionGradient:
 
 
 def _models(surrogate: Surrogate, data: Scene) -> list[Model]:
-    """Fresh from the fit; and conditioned, where that can be done."""
+    """A fitted model, and a conditioned one if possible."""
     model = fitted(surrogate, data)
     if isinstance(model, Conditionable):
         return [model, model.condition(Data(scene(data.X.shape[1], m=2, seed=3).at, data.y[[0, -1]]))]
@@ -87,7 +87,7 @@ def values_that_come_with_gradients_are_the_predictions(surrogate: Surrogate) ->
 
 
 @law(
-    "Derive d mean/dx and d std/dx once more, with the scaling of y; d std/dx = (d variance/dx) / (2 std).",
+    "Check d mean/dx and d std/dx, with the scaling of y; d std/dx = (d variance/dx) / (2 std).",
     Differentiable,
 )
 def gradients_are_the_slopes_of_predict(surrogate: Surrogate) -> None:
@@ -106,7 +106,7 @@ def gradients_are_the_slopes_of_predict(surrogate: Surrogate) -> None:
         require_slopes("std_gradient", np.asarray(at.std_gradient), std, data.at)
 
 
-@law("Mind distance zero and std near zero: climbs start beside the best data.", Differentiable)
+@law("Handle distance zero and a std near zero: climbs start close to the best data.", Differentiable)
 def gradients_are_finite_at_the_data_and_the_corners(surrogate: Surrogate) -> None:
     """At every data point, every lie and two corners, in 1 and 6 dimensions; after a single observation too."""
     for d in (1, 6):

@@ -1,4 +1,4 @@
-"""Laws of what models say beyond mean and std: covariances, draws, noise, lengthscales."""
+"""Laws of further properties of models: covariances, draws, noise, lengthscales."""
 
 from __future__ import annotations
 

@@ -40,12 +40,12 @@ class FakeModel:
         """
         r2 = squared_distances(X, self.X)
         w = 1.0 / (r2 + _NEAR)
-        # Averages are taken of y less its first value: what is constant stays so, to the last bit.
+        # Averages are taken of y less its first value, so that constant values stay constant, to the last bit.
         mean = self.y[0] + (w * (self.y - self.y[0])).sum(axis=1) / w.sum(axis=1)
         return Prediction(mean, self.scale * np.maximum(np.sqrt(r2.min(axis=1) / X.shape[1]), MIN_STD))
 
     def condition(self, data: Data) -> Self:
-        """With ``X`` (k, d), ``y`` (k,) added; nothing else is there to learn."""
+        """The model with ``X`` (k, d), ``y`` (k,) added; there is nothing else to learn."""
         X, y = data.X, data.y
         return type(self)(frozen(np.vstack([self.X, X])), frozen(np.concatenate([self.y, y])), self.scale)
 
@@ -73,7 +73,7 @@ class BareModel:
 
 @dataclass(frozen=True, slots=True)
 class BareSurrogate:
-    """The minimal surrogate, for strategies that say which capabilities they need of a model."""
+    """The minimal surrogate, for strategies that need capabilities of a model and must say which."""
 
     def fit(self, data: Data, rng: np.random.Generator, previous: Model | None = None) -> BareModel:
         """Keep ``X`` (n, d), ``y`` (n,)."""

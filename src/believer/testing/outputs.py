@@ -17,10 +17,10 @@ from believer.testing.requests import Checked, request, require_answer, require_
 
 
 def with_outputs(case: Checked, limits: tuple[Limits | None, ...], in_part: bool = False) -> Request:
-    """A request of a study that declares as many outputs: limits of each, None for an objective.
+    """A request of a study with the given outputs: the limits of each, or None for an objective.
 
-    For one objective with LogEI: not every acquisition has the logarithm that limits are added to.
-    in_part: of the last result, the last output is not known yet: it is pending there.
+    One objective uses LogEI, because limits need an acquisition function with a logarithm. in_part: of the last result,
+    the last output is not known yet: it is pending there.
     """
     own = case.acquisition if isinstance(case.acquisition, Several) else EHVI()
     asked = request(replace(case, acquisition=own if limits.count(None) > 1 else LogEI()))
@@ -47,7 +47,7 @@ _LIMITS = {
 }
 
 
-@law("Look at request.outputs: each has a model, results, and limits or None; believer.plugins.worth weighs limits.")
+@law("Use request.outputs: each has a model, results, and limits or None; believer.plugins.worth includes the limits.")
 def within_limits_points_are_as_of_any_request(case: Checked) -> None:
     """Two limits, one from both sides, kept by some results and by none; a result that has come in part."""
     for limits in _LIMITS.values():
@@ -55,7 +55,7 @@ def within_limits_points_are_as_of_any_request(case: Checked) -> None:
             require_answer(case.strategy, with_outputs(case, limits, in_part))
 
 
-@law("Trade request.outputs without limits for each other, or say takes = LIMITS.")
+@law("Trade off the request.outputs without limits, or set takes = LIMITS.")
 def two_objectives_get_points(case: Checked) -> None:
     """With a limit and without, up to a reference point that is given, and to one that is not."""
     if takes(case.strategy) != SEVERAL:
@@ -66,7 +66,7 @@ def two_objectives_get_points(case: Checked) -> None:
             require_answer(case.strategy, replace(asked, reference=reference))
 
 
-@law("Draw from request.randomness alone, of several outputs too.")
+@law("Draw random numbers only from request.randomness, also with several outputs.")
 def the_same_outputs_give_the_same_points(case: Checked) -> None:
     """Asked twice."""
     asked = with_outputs(case, _LIMITS["some results keep"])

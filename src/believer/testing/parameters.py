@@ -1,4 +1,4 @@
-"""Laws of parameters: their columns, that values come back from them, and that what is no value is refused."""
+"""Laws of parameters: their columns, that values can be decoded from them, and that other values are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of every model: its predictions, the values that it must not change, and the data that it can learn from."""
+"""Laws of every model: its predictions, the values that it must not change, and the data from which it can learn."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def the_std_is_above_zero(surrogate: Surrogate) -> None:
         refuse_certainty(prediction, type(model).__name__)
 
 
-@law("Draw nothing in predict, and change nothing that the next call depends on.")
+@law("Draw no random numbers in predict, and change nothing on which the next call depends.")
 def predicting_twice_gives_the_same_bits(surrogate: Surrogate) -> None:
     """Two calls in a row, at the same points."""
     data = scene()
@@ -58,7 +58,7 @@ def predicting_twice_gives_the_same_bits(surrogate: Surrogate) -> None:
     require_same_bits(predicted(model, data.at), predicted(model, data.at), "at the second call of predict")
 
 
-@law("Keep models frozen: predict computes from what fit has stored, and stores nothing.")
+@law("Keep models frozen: predict uses the values that fit has stored, and stores nothing.")
 def predicting_elsewhere_does_not_change_the_model(surrogate: Surrogate) -> None:
     """At other points, more of them, in between."""
     data = scene()
@@ -77,7 +77,7 @@ def predict_leaves_its_points_as_they_were(surrogate: Surrogate) -> None:
     require(np.array_equal(X, data.at), "the array that predict was given has other values after the call.")
 
 
-@law("Let the prediction at a point depend on that point alone, not on the others that are asked for with it.")
+@law("The prediction at a point must depend on that point only, and not on the other points of the call.")
 def a_point_is_predicted_alike_alone_and_among_others(surrogate: Surrogate) -> None:
     """To rounding; in any order, from a view that is neither contiguous nor writable."""
     data = scene(m=9)
@@ -94,16 +94,14 @@ def a_point_is_predicted_alike_alone_and_among_others(surrogate: Surrogate) -> N
         require_close(one, single, data.spread, _ROUNDING, "asked for alone")
 
 
-@law(
-    "Return arrays of shape (0,) when predict is given (0, d): a search whose constraint allows nothing asks for that."
-)
+@law("Return arrays of shape (0,) if predict is given (0, d): a search whose constraint allows no point does that.")
 def no_points_get_an_empty_prediction(surrogate: Surrogate) -> None:
     """m = 0."""
     model = fitted(surrogate, scene())
     complete(model, np.zeros((0, 2)))
 
 
-@law("Work on copies of X and y; they may be read-only, for a study hands the same arrays to others.")
+@law("Work on copies of X and y; they may be read-only, because a study passes the same arrays to others.")
 def fit_leaves_its_data_as_they_were(surrogate: Surrogate) -> None:
     """Writable arrays keep their values, and read-only ones are accepted."""
     data = scene()
@@ -115,7 +113,7 @@ def fit_leaves_its_data_as_they_were(surrogate: Surrogate) -> None:
     surrogate.fit(Data(X, y), np.random.default_rng(0))
 
 
-@law("Copy what the model keeps (believer.arrays.frozen does): the caller's arrays are not the model's.")
+@law("Copy the arrays that the model keeps (believer.arrays.frozen does), because the caller may change its own.")
 def later_changes_of_the_data_do_not_reach_the_model(surrogate: Surrogate) -> None:
     """X and y are overwritten after the fit."""
     data = scene()
@@ -126,7 +124,7 @@ def later_changes_of_the_data_do_not_reach_the_model(surrogate: Surrogate) -> No
     refuse_mutation(model, data.at, before, "overwriting the arrays that fit was given")
 
 
-@law("Draw every random number from the rng that fit is given, and keep nothing in the recipe.")
+@law("Draw every random number from the rng passed to fit, and store nothing in the recipe.")
 def the_same_generator_gives_the_same_model_bit_for_bit(surrogate: Surrogate) -> None:
     """Also when the recipe was used for other data in between."""
     data = scene()
@@ -135,7 +133,7 @@ def the_same_generator_gives_the_same_model_bit_for_bit(surrogate: Surrogate) ->
     require_same_bits(first, predicted(fitted(surrogate, data), data.at), "fitted again with the same generator")
 
 
-@law("Return a new model from every fit; the recipe is no model, and is not changed.")
+@law("Return a new model from every fit, and do not change the recipe.")
 def a_later_fit_leaves_earlier_models_as_they_were(surrogate: Surrogate) -> None:
     """Fit, fit to other data, look at the first model again."""
     data = scene()
@@ -145,7 +143,7 @@ def a_later_fit_leaves_earlier_models_as_they_were(surrogate: Surrogate) -> None
     refuse_mutation(model, data.at, before, "a later fit")
 
 
-@law("Take `previous` as a hint: use what suits, ignore models of other kinds, never change it.")
+@law("Use `previous` as a hint only: ignore models of other kinds, and never change it.")
 def any_model_may_be_a_warm_start(surrogate: Surrogate) -> None:
     """A model of this surrogate on fewer data, and one of another kind; both stay as they were."""
     data = scene()
@@ -197,7 +195,7 @@ def the_units_of_y_do_not_matter(surrogate: Surrogate) -> None:
         require_close(plain, back, data.spread, 1e-6, f"with y in units of {unit:.1e}")
 
 
-@law("Subtract the mean of y before learning and add it in predict: zero is a value like others.")
+@law("Subtract the mean of y before learning and add it in predict: zero is not a special value.")
 def the_zero_of_y_does_not_matter(surrogate: Surrogate) -> None:
     """y plus 1000 times its spread adds as much to the mean, nothing to the std: to 5 % of the spread, in the median.
 

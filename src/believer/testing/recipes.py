@@ -1,4 +1,4 @@
-"""Laws of recipes that can do more than fit: write models down, or fix their own random draws."""
+"""Laws of recipes with further capabilities: to store models, or to fix their random draws."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def a_description_is_plain_json(surrogate: Surrogate) -> None:
     require(json.loads(json.dumps(state, allow_nan=False)) == state, f"JSON changes the description {state!r:.200}.")
 
 
-@law("Describe everything that fit has learnt, and rebuild by the arithmetic of fit.", Restorable)
+@law("Describe everything that fit has learned, and rebuild the model by the arithmetic of fit.", Restorable)
 def a_restored_model_is_the_one_described_bit_for_bit(surrogate: Surrogate) -> None:
     """Through JSON; conditioned, the two stay the same. A fit warm-started from either is the same too."""
     recipe = _restorable(surrogate)
@@ -56,7 +56,10 @@ def a_restored_model_is_the_one_described_bit_for_bit(surrogate: Surrogate) -> N
         require_same_bits(one, two, "fitted with the restored model as a warm start")
 
 
-@law("Derive all draws of the fit from the fixed seed and an observation's position, none from rng.", Stochastic)
+@law(
+    "Derive all random draws of the fit from the fixed seed and an observation's position, and none from rng.",
+    Stochastic,
+)
 def with_fixed_draws_the_generator_does_not_matter(surrogate: Surrogate) -> None:
     """Two fits with different generators, bit for bit; the same from a second recipe of that seed."""
     data = scene()
@@ -67,7 +70,7 @@ def with_fixed_draws_the_generator_does_not_matter(surrogate: Surrogate) -> None
     require_same_bits(first, predicted(fitted(twin, data, seed=2), data.at), "from with_fixed_draws(11) called again")
 
 
-@law("Let the seed of with_fixed_draws decide what rng decides otherwise.", Stochastic)
+@law("The seed of with_fixed_draws must determine the draws that rng determines otherwise.", Stochastic)
 def the_seed_of_fixed_draws_matters_where_the_generator_did(surrogate: Surrogate) -> None:
     """If models of ten generators differ, so do models of ten seeds; some recipes draw for some settings only."""
     data, recipe = scene(), _stochastic(surrogate)

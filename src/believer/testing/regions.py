@@ -1,4 +1,4 @@
-"""Laws of regions: where their points lie, that they are lawful and the same again, and what can be done from them."""
+"""Laws of regions: their points are allowed and repeatable, and moves from them are possible."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _rng(seed: int = 0) -> np.random.Generator:
 
 
 def _lawful(region: Region, seed: int = 0) -> Array:
-    """Lawful points (m, d), some at least."""
+    """Some allowed points (m, d)."""
     X = region.sample(_M, _rng(seed))
     require(len(X) > 0, "sample gives no point.")
     return X
@@ -74,7 +74,7 @@ def points_are_rows_of_the_unit_cube(region: Region) -> None:
     _require_points(region, region.project(away), "project", _M)
 
 
-@law("Draw from the generator that is passed, and from nothing else.")
+@law("Draw random numbers only from the generator that is passed.")
 def the_same_numbers_give_the_same_points(region: Region) -> None:
     """Of spread, sample, near and project, bit for bit."""
     U, X = _rng().random((_M, region.dim)), _lawful(region)[:4]
@@ -88,7 +88,7 @@ def the_same_numbers_give_the_same_points(region: Region) -> None:
         require(made().tobytes() == made().tobytes(), f"{what} gives other points the second time.")
 
 
-@law("Copy what is passed before it is changed.")
+@law("Copy an argument before changing it.")
 def arguments_stay_as_they_are(region: Region) -> None:
     """Points that were passed to any method."""
     U, X = _rng().random((_M, region.dim)), _lawful(region)
@@ -102,7 +102,7 @@ def arguments_stay_as_they_are(region: Region) -> None:
     require(kept, "a method changes the points that it is given.")
 
 
-@law("holds is asked about any points of the cube that project or spread give; say no to some that break your rule.")
+@law("holds gets any points of the cube that project or spread return; it must be False where they break your rule.")
 def holds_is_a_mask_of_the_rows(region: Region) -> None:
     """Of no rows too; and the same for a row whatever rows stand beside it."""
     X = _lawful(region)
@@ -113,9 +113,7 @@ def holds_is_a_mask_of_the_rows(region: Region) -> None:
     require(found[:16].tolist() == one_by_one, "holds answers otherwise for a row alone.")
 
 
-@law(
-    "Leave out, or replace, what a rule forbids: sample and near give lawful points alone, and project(X, inside) too."
-)
+@law("Leave out or replace forbidden points: sample, near and project(X, inside) must return allowed points only.")
 def every_point_that_is_given_is_lawful(region: Region) -> None:
     """holds says so; of project without ``inside`` only where no rule is a function."""
     X, rng = _lawful(region), _rng(3)
@@ -128,7 +126,7 @@ def every_point_that_is_given_is_lawful(region: Region) -> None:
         _require_lawful(region, region.spread(rng.random((_M, region.dim))), "spread")
 
 
-@law("The nearest lawful point to a lawful one is that one itself, and close beside it the nearest is close to it.")
+@law("project leaves an allowed point where it is, and moves a point close to it only a little.")
 def project_leaves_lawful_points_where_they_are(region: Region) -> None:
     """To rounding; and of points 1e-7 away too."""
     X = _lawful(region)
@@ -164,7 +162,7 @@ def free_columns_can_move(region: Region) -> None:
 
 
 @law(
-    "Each array of steps is (s, a, d): lawful alternatives to each row, or the row itself in place of one that is not."
+    "Each array of steps is (s, a, d): allowed alternatives to each row, or the row itself in place of a forbidden one."
 )
 def steps_lead_to_lawful_points(region: Region) -> None:
     """And neighbors are lawful."""
@@ -180,7 +178,7 @@ def steps_lead_to_lawful_points(region: Region) -> None:
         _require_lawful(region, close, "neighbors")
 
 
-@law("points() lists every lawful point once, where size is not None; size counts them before rules by function.")
+@law("If size is not None, points() lists every allowed point once; size also counts those that a function forbids.")
 def a_finite_region_lists_its_points(region: Region) -> None:
     """Of up to 4,096: as many as it says, all different, and all that are drawn among them."""
     if region.size is None or region.size > ENUMERATE_UP_TO:

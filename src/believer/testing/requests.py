@@ -1,6 +1,6 @@
 """Requests for the laws of strategies, and the checks of their answers.
 
-Requests are made as a study makes them: real results have the first ids, pending trials the next, then those asked for.
+Requests are made as in a study: real results have the first ids, then pending trials, then the requested ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from believer.testing.contract import Breach, require
 
 
 def _in_a_corner(params: dict[str, Any]) -> bool:
-    """A twelfth of the plane: uniform draws mostly miss it, and the best of unconstrained points lie elsewhere."""
+    """A twelfth of the plane, which uniform draws mostly miss, and without the best of the unconstrained points."""
     inside: bool = params["x0"] + 2.0 * params["x1"] < 0.58
     return inside
 
@@ -125,13 +125,13 @@ def after_failures(asked: Request, count: int = 2) -> Request:
     return replace(conditioned, avoid=frozen(np.vstack([asked.avoid, X])))
 
 
-def welcoming_repeats(asked: Request) -> Request:
+def allowing_repeats(asked: Request) -> Request:
     """The same request without the rule that points are new."""
     return replace(asked, distinct=False, avoid=frozen(np.zeros((0, asked.region.dim))))
 
 
 def chosen(strategy: Strategy, asked: Request, memory: object = None) -> Array:
-    """The points (q, d) that ``strategy`` answers with, once they are seen to be q points of d finite coordinates."""
+    """The points (q, d) that ``strategy`` chooses; Breach unless they are q points of d finite coordinates."""
     return points_of(strategy.choose(asked, memory), asked)
 
 
@@ -178,7 +178,7 @@ def require_new(X: Array, asked: Request) -> None:
 
 
 def require_answer(strategy: Strategy, asked: Request) -> Array:
-    """The points (q, d) of the answer, once they are seen to be of the region, allowed and new."""
+    """The points (q, d) of the answer; Breach unless they are in the region, allowed and new."""
     X = chosen(strategy, asked)
     require_inside(X, asked)
     require_allowed(X, asked)
@@ -188,7 +188,7 @@ def require_answer(strategy: Strategy, asked: Request) -> Array:
 
 
 def require_answer_or_refusal(case: Checked, asked: Request) -> None:
-    """An answer as above; or MissingCapability, with the name of a surrogate that would do."""
+    """An answer as above, or MissingCapability with the name of a surrogate that has the capability."""
     try:
         require_answer(case.strategy, asked)
     except MissingCapability as refusal:

@@ -27,7 +27,7 @@ from believer.testing.requests import (
 )
 from believer.testing.scenes import UNITS
 
-# A climb on LogEI stops a little earlier or later when log(unit) is added to it; the best of a list stays the best.
+# A climb on LogEI stops a little earlier or later if log(unit) is added to it; the best of a list does not change.
 _LIST = Candidates(candidates=64, neighbors=4, survivors=4, rounds=1)
 
 
@@ -68,7 +68,7 @@ def the_units_of_y_do_not_change_the_points(case: Checked) -> None:
         require_same_points(wanted, got, f"with y in units of {unit:.1e}", SAME_POINT)
 
 
-@law("Leave the sign alone: request.data and the model are to be minimized, also when the user maximizes.")
+@law("Do not use the sign: request.data and the model are minimized, even if the user maximizes.")
 def the_direction_does_not_change_the_points(case: Checked) -> None:
     """sign = -1 gives the same points. A setting in the user's units, such as a lie of 2.5, breaks this rightly."""
     asked = request(case)
@@ -77,7 +77,7 @@ def the_direction_does_not_change_the_points(case: Checked) -> None:
     require_same_points(wanted, got, "with request.sign = -1 and the same data")
 
 
-@law("Take a noisy model (is_noisy) as it is: its mean does not pass through the results, nor is its std zero there.")
+@law("Expect noisy models (is_noisy): the mean does not pass through the results, and the std is not zero there.")
 def noisy_results_are_no_trouble(case: Checked) -> None:
     """A Gaussian process that has learnt its noise, from points that were evaluated twice."""
     data = results()
@@ -87,14 +87,14 @@ def noisy_results_are_no_trouble(case: Checked) -> None:
     require_answer_or_refusal(noisy, request(noisy, data=twice))
 
 
-@law("Expect request.failed: its points are known to the model, and are no results.")
+@law("Expect request.failed: the model is conditioned on its points, which are not results.")
 def failed_trials_are_no_trouble(case: Checked) -> None:
     """Two failures, in the plane and in a mixed space; their points are not proposed again."""
     for asked in (request(case), request(case, MIXED)):
         require_answer(case.strategy, after_failures(asked))
 
 
-@law("Ask the model for the ability before it is used: batch.capability.require raises MissingCapability with names.")
+@law("Check a capability of the model before using it: batch.capability.require raises MissingCapability with names.")
 def a_model_that_lacks_an_ability_is_used_or_refused_in_words(case: Checked) -> None:
     """A model that can only predict, and one that can only be conditioned: points as from any other, or a refusal."""
     for surrogate in (BareSurrogate(), FakeSurrogate()):

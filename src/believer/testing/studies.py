@@ -104,7 +104,7 @@ def _goes_on(case: Checked) -> None:
 
 
 def _passed(case: Checked, study: Optimizer) -> dict[str, Any]:
-    """What is passed again with a journal: members that are not the library's must be, others may be."""
+    """The parts that are passed again with a journal: custom members must be, others may be."""
     return {
         "surrogate": case.surrogate,
         "acquisition": case.acquisition,
@@ -118,7 +118,7 @@ def _with(surrogate: Surrogate, strategy: Strategy) -> Checked:
 
 
 def _suggests_if_able(surrogate: Surrogate, strategy: Strategy) -> None:
-    """As above; or the strategy says which ability of a model it needs."""
+    """As above, or the strategy says which capability of a model it needs."""
     try:
         _suggests(_with(surrogate, strategy))
     except MissingCapability:
@@ -148,7 +148,7 @@ def a_study_goes_on_from_its_journal(surrogate: Surrogate) -> None:
 
 
 LAWS = (
-    # Many fantasies are many times one, and a refit each where a model cannot be conditioned.
+    # Many fantasies take many times as long as one, with a refit each if a model cannot be conditioned.
     *(_law_of(name) for name in STRATEGIES if name != "fantasies" and needs_model(STRATEGIES[name])),
     a_lie_may_reach_the_model_by_a_new_fit_or_not_at_all,
     a_study_goes_on_from_its_journal,

@@ -1,4 +1,4 @@
-"""The contracts as lists of laws, and the two ways to run each: at once, or one test a law."""
+"""The contracts as lists of laws, and the two ways to run them: all at once, or one test for each law."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ LAWS: tuple[Law, ...] = (
     *recipes.LAWS,
     *studies.LAWS,
 )
-"""Every law of surrogates, from what the others rest on to what rests on all of them."""
+"""Every law of surrogates; basic laws come before those that depend on them."""
 
 STRATEGY_LAWS: tuple[Law, ...] = (*answers.LAWS, *situations.LAWS, *values.LAWS, *studies.OF_STRATEGIES)
 """Every law of strategies, in the same order."""
 
 ONE_AT_A_TIME: tuple[Law, ...] = values.ONE_AT_A_TIME
-"""Laws of strategies that choose the points of a batch one after another, and promise it."""
+"""Laws of strategies that choose the points of a batch one after another and promise this."""
 
 OUTPUT_LAWS: tuple[Law, ...] = outputs.LAWS
 """Laws of strategies with ``takes`` other than ONE."""
@@ -66,13 +66,15 @@ PARAMETER_LAWS: tuple[Law, ...] = parameters.LAWS
 
 
 def surrogate_checks(surrogate: Surrogate) -> tuple[Check, ...]:
-    """The laws that bind ``surrogate``, each as a call without arguments whose ``str`` is the law; one fit is made."""
+    """The laws that apply to ``surrogate``, each as a call without arguments whose ``str`` is the law; one fit is
+    made."""
     abilities = _abilities(surrogate)
     return _checks([law for law in LAWS if _binds(law, abilities)], surrogate, surrogate)
 
 
 def check_surrogate(surrogate: Surrogate) -> Summary:
-    """Try every law that binds ``surrogate``; :class:`~believer.testing.ContractBroken` at the first that is broken."""
+    """Check every law that applies to ``surrogate``; raise :class:`~believer.testing.ContractBroken` at the first
+    broken one."""
     checks = surrogate_checks(surrogate)
     tried = {check.law for check in checks}
     apart = [(law.text, law.needs.__name__) for law in LAWS if law not in tried and law.needs is not None]
@@ -86,10 +88,10 @@ def strategy_checks(
     *,
     one_at_a_time: bool = False,
 ) -> tuple[Check, ...]:
-    """The laws that bind ``strategy``, each as a call without arguments whose ``str`` is the law.
+    """The laws that apply to ``strategy``, each as a call without arguments whose ``str`` is the law.
 
     strategy: a value, or the name of one of the library's.
-    surrogate, acquisition: what it is tried with, GP() and LogEI() unless it needs others.
+    surrogate, acquisition: the parts that it works with, by default GP() and LogEI().
     one_at_a_time: it promises that q points asked for one by one are those asked for at once, bit for bit.
     """
     case = Checked(
@@ -109,7 +111,8 @@ def check_strategy(
     *,
     one_at_a_time: bool = False,
 ) -> Summary:
-    """Try every law that binds ``strategy``; :class:`~believer.testing.ContractBroken` at the first that is broken.
+    """Check every law that applies to ``strategy``; raise :class:`~believer.testing.ContractBroken` at the first broken
+    one.
 
     The arguments are those of :func:`strategy_checks`.
     """
@@ -130,7 +133,7 @@ def acquisition_checks(acquisition: str | Acquisition) -> tuple[Check, ...]:
 
 
 def check_acquisition(acquisition: str | Acquisition) -> Summary:
-    """Try every law on ``acquisition``; :class:`~believer.testing.ContractBroken` at the first that is broken."""
+    """Check every law of ``acquisition``; raise :class:`~believer.testing.ContractBroken` at the first broken one."""
     return _passed(acquisition_checks(acquisition), [])
 
 
@@ -144,18 +147,19 @@ def region_checks(region: Region | Callable[[Box], Region]) -> tuple[Check, ...]
 
 
 def check_region(region: Region | Callable[[Box], Region]) -> Summary:
-    """Try every law on ``region``, as for :func:`region_checks`; :class:`~believer.testing.ContractBroken` at the
-    first that is broken."""
+    """Check every law of ``region``, as for :func:`region_checks`; raise :class:`~believer.testing.ContractBroken` at
+    the first broken one."""
     return _passed(region_checks(region), [])
 
 
 def parameter_checks(parameter: Parameter) -> tuple[Check, ...]:
-    """The laws that bind ``parameter``, each as a call without arguments whose ``str`` is the law."""
+    """The laws that apply to ``parameter``, each as a call without arguments whose ``str`` is the law."""
     return _checks([law for law in PARAMETER_LAWS if _binds(law, (parameter,))], parameter, parameter)
 
 
 def check_parameter(parameter: Parameter) -> Summary:
-    """Try every law that binds ``parameter``; :class:`~believer.testing.ContractBroken` at the first that is broken."""
+    """Check every law that applies to ``parameter``; raise :class:`~believer.testing.ContractBroken` at the first
+    broken one."""
     apart = [(law.text, law.needs.__name__) for law in PARAMETER_LAWS if law.needs and not _binds(law, (parameter,))]
     return _passed(parameter_checks(parameter), apart)
 
@@ -175,12 +179,12 @@ def _binds(law: Law, abilities: tuple[Any, ...]) -> bool:
 
 
 def _abilities(surrogate: Any) -> tuple[Any, ...]:
-    """What can be asked for its capabilities: the recipe, and a model that it fits."""
+    """The objects whose capabilities are checked: the recipe, and a model that it fits."""
     require_surrogate(surrogate)
     try:
         return surrogate, fitted(surrogate, scene())
     except MissingExtra:
         raise
     except Exception:
-        # The laws that bind every surrogate will say what is wrong with the fit.
+        # The laws of every surrogate will report what is wrong with the fit.
         return (surrogate,)

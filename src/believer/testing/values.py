@@ -18,6 +18,7 @@ from believer.testing.requests import (
     MIXED,
     Checked,
     after_failures,
+    allowing_repeats,
     chosen,
     points,
     points_of,
@@ -25,7 +26,6 @@ from believer.testing.requests import (
     require_same_points,
     results,
     values_at,
-    welcoming_repeats,
 )
 
 
@@ -61,7 +61,7 @@ def a_request_is_left_as_it_was(case: Checked) -> None:
 
 
 def _next(asked: Request, X: Array, kept: tuple[int, ...]) -> Request:
-    """The request for two more points, when of those chosen, ``X`` (q, d), the ``kept`` ones are pending."""
+    """The request for two more points; of the chosen points ``X`` (q, d), the ``kept`` ones are pending."""
     ids = (*asked.pending.ids, *(asked.ids[row] for row in kept))
     waiting = frozen(np.vstack([asked.pending.X, X[list(kept)]]))
     first = asked.ids[-1] + 1
@@ -77,18 +77,18 @@ def _later(case: Checked, asked: Request, X: Array) -> Iterator[tuple[str, Reque
     yield "when one of them has returned", _with_result(case, one, X[:1])
     yield "when a result came from elsewhere", _with_result(case, both, points(asked.region, 1, both.avoid, seed=3))
     yield "when a parameter is held", replace(both, region=MIXED.region({"kind": "b"}))
-    yield "when repeats are welcome", welcoming_repeats(both)
+    yield "when repeats are welcome", allowing_repeats(both)
 
 
 def _with_result(case: Checked, asked: Request, X: Array) -> Request:
-    """``asked`` when the points ``X`` (k, d) have returned."""
+    """``asked``, after results at the points ``X`` (k, d)."""
     known = Data(frozen(np.vstack([asked.data.X, X])), frozen(np.concatenate([asked.data.y, values_at(X)])))
     model = case.surrogate.fit(Data(known.X, known.y), asked.randomness(len(known.y), "fit"), asked.model)
     asked = replace(asked, avoid=frozen(np.vstack([asked.avoid, X])))
     return asked.with_first(data=known, model=model)
 
 
-@law("Use memory only where it is about this very request: the same strategy, model, pending points and their order.")
+@law("Use memory only if it belongs to this request: the same strategy, model, pending points and their order.")
 def memory_of_an_earlier_call_changes_nothing(case: Checked) -> None:
     """Whatever has happened since, bit for bit what is chosen without it."""
     asked = request(case, MIXED, q=2)
@@ -99,7 +99,7 @@ def memory_of_an_earlier_call_changes_nothing(case: Checked) -> None:
         require_same_points(wanted, got, f"with the memory of an earlier call, {when}")
 
 
-@law("Look at memory with isinstance of a class of your own, and ignore all else.")
+@law("Check with isinstance that memory is of a class of your own, and ignore anything else.")
 def memory_of_others_is_ignored(case: Checked) -> None:
     """Another strategy may have chosen last; and a user may pass anything."""
     asked = request(case, q=1, pending=0)
@@ -140,9 +140,9 @@ def settings_cannot_be_changed(case: Checked) -> None:
         raise Breach(f"its setting {name} can be set after construction.")
 
 
-@law("Compare by settings (a dataclass does, unless eq=False), and keep nothing of a call in the strategy.")
+@law("Compare by settings (a dataclass does, unless eq=False), and store nothing of a call in the strategy.")
 def a_strategy_equals_its_copy_before_and_after_a_call(case: Checked) -> None:
-    """Otherwise nobody can tell whether a memory or a journal is its own."""
+    """Otherwise a memory or a journal could not be recognized as its own."""
     before = copy.deepcopy(case.strategy)
     require(before == case.strategy, "a copy of it, with the same settings, does not equal it.")
     case.strategy.choose(request(case), None)

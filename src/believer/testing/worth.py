@@ -41,7 +41,7 @@ def _values(objective: Objective, X: Array) -> Array:
     return value
 
 
-@law("Mind logarithms of zero: return what a maximizer can compare, one number for each point.")
+@law("Avoid logarithms of zero: return a number that a maximizer can compare for each point.")
 def values_are_finite_one_for_each_point(acquisition: Acquisition) -> None:
     """At random points, at the corners, at and beside results."""
     X = np.vstack([_SCENE.at, np.zeros((1, 3)), np.ones((1, 3)), _SCENE.X, np.clip(_SCENE.X + 1e-4, 0.0, 1.0)])
@@ -50,7 +50,7 @@ def values_are_finite_one_for_each_point(acquisition: Acquisition) -> None:
         _values(objective, X[:1])
 
 
-@law("Draw from the generator that is given alone.")
+@law("Draw random numbers only from the given generator.")
 def the_same_generator_gives_the_same_values(acquisition: Acquisition) -> None:
     """Made twice, and asked twice."""
     for one, two in zip(_objectives(acquisition), _objectives(acquisition), strict=True):
@@ -58,7 +58,7 @@ def the_same_generator_gives_the_same_values(acquisition: Acquisition) -> None:
         require(all(np.array_equal(found[0], other) for other in found), "the values differ the second time.")
 
 
-@law("Derive by mean and std, or by x, once more; without gradients, let has_gradient be False.")
+@law("Check the derivatives by mean and std, or by x; if there are no gradients, has_gradient must be False.")
 def gradients_are_the_slopes_of_values(acquisition: Acquisition) -> None:
     """Central differences at 20 random points in 3 dimensions; at least nine entries in ten agree."""
     for objective in _objectives(acquisition):

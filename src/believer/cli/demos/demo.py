@@ -13,7 +13,7 @@ from believer.study.goal import Goal
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demo:
-    """A problem to show; what it holds is found by name in any process, so that worker processes can run it.
+    """A problem to show. Its parts can be found by name in any process, so that worker processes can run it.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Demo:
     budget : evaluations, if nobody says how many.
     seeds : how many runs of each method are compared.
     ending : what can be said of a finished study beyond its best result; a sentence, or None.
-    failures : what a failed evaluation tells (see ``Optimizer``).
+    failures : how failed evaluations count (see ``Optimizer``).
     optimum : the best value that there is, where that is known.
     needs : modules that evaluations import, each with its package and our extra.
     """

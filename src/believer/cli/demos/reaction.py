@@ -89,11 +89,11 @@ def measure(params: dict[str, Any]) -> dict[str, float]:
 def rank(optimizer: Optimizer) -> str | None:
     """The rank of the best result in the whole table."""
     pure = [made for made, purity in table().values() if purity >= MIN_PURITY]
-    known = f"Of the table's {len(table())} rows {len(pure)} keep the limit; the best of them yields {max(pure)} %"
+    known = f"In the table, {len(pure)} of {len(table())} rows keep the limit; the best of them yields {max(pure)} %"
     if optimizer.best is None:
         return f"{known}."
     above = sum(made > optimizer.best[1] for made in pure)
-    place = "which is the one that was found" if above == 0 else f"and {above} yield more than what was found"
+    place = "and was found" if above == 0 else f"and {above} of them yield more than the best result found"
     return f"{known}, {place}."
 
 

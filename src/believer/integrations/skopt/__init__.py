@@ -1,4 +1,4 @@
-"""scikit-optimize's names on this library's engine; docs/skopt.md says what differs, and what cannot be had."""
+"""The names of scikit-optimize on this library's engine; docs/skopt.md lists the differences, and what is missing."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

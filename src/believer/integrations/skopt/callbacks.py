@@ -9,18 +9,21 @@ from believer.integrations.skopt.space import Numeric
 
 
 class EarlyStopper:
-    """Ends a run when ``_criterion``, which a subclass has, says so."""
+    """Ends a run when ``_criterion``, a method of a subclass, returns True."""
 
     def __call__(self, result: Any) -> bool:
         """Whether ``result`` is enough."""
         return bool(self._criterion(result))
 
     def _criterion(self, result: Any) -> Any:
-        raise NotImplementedError("a subclass of EarlyStopper says in _criterion(result) when to stop.")
+        raise NotImplementedError(
+            "a subclass of EarlyStopper must have a method _criterion(result) that says when to stop."
+        )
 
 
 class DeltaXStopper(EarlyStopper):
-    """Enough when the last two points are less than ``delta`` apart, summed over dimensions; categories by 1."""
+    """Stops when the last two points are less than ``delta`` apart, summed over dimensions; different categories are 1
+    apart."""
 
     def __init__(self, delta: float) -> None:
         self.delta = delta
@@ -31,7 +34,7 @@ class DeltaXStopper(EarlyStopper):
 
 
 class DeltaYStopper(EarlyStopper):
-    """Enough when the ``n_best`` best values differ by less than ``delta``."""
+    """Stops when the ``n_best`` best values differ by less than ``delta``."""
 
     def __init__(self, delta: float, n_best: int = 5) -> None:
         self.delta, self.n_best = delta, n_best
@@ -42,9 +45,9 @@ class DeltaYStopper(EarlyStopper):
 
 
 class StdStopper(EarlyStopper):
-    """Enough when the last model is sure of some evaluated point: a standard deviation of ``threshold`` at most.
+    """Stops when the last model's standard deviation at some evaluated point is at most ``threshold``.
 
-    ``log_interval`` plays no part.
+    ``log_interval`` is ignored.
     """
 
     def __init__(self, threshold: float, log_interval: int = 10) -> None:
@@ -58,7 +61,7 @@ class StdStopper(EarlyStopper):
 
 
 class ThresholdStopper(EarlyStopper):
-    """Enough when a value is ``threshold`` at most."""
+    """Stops when a value is at most ``threshold``."""
 
     def __init__(self, threshold: float) -> None:
         self.threshold = threshold
@@ -68,7 +71,7 @@ class ThresholdStopper(EarlyStopper):
 
 
 class HollowIterationsStopper(EarlyStopper):
-    """Enough when the last ``n_iterations`` evaluations have brought ``threshold`` at most."""
+    """Stops when the last ``n_iterations`` evaluations have improved the best value by at most ``threshold``."""
 
     def __init__(self, n_iterations: int, threshold: float = 0) -> None:
         self.n_iterations, self.threshold = n_iterations, abs(threshold)
@@ -79,7 +82,7 @@ class HollowIterationsStopper(EarlyStopper):
 
 
 class DeadlineStopper(EarlyStopper):
-    """Enough when less is left of ``total_time`` seconds than the longest evaluation took, by ``iter_time``."""
+    """Stops when less time is left of ``total_time`` seconds than the longest evaluation took, by ``iter_time``."""
 
     def __init__(self, total_time: float = np.inf) -> None:
         self.total_time, self.iter_time, self._time = total_time, list[float](), time()
@@ -91,11 +94,11 @@ class DeadlineStopper(EarlyStopper):
 
 
 class TimerCallback(DeadlineStopper):
-    """Keeps the seconds from one evaluation to the next in ``iter_time``, without a deadline."""
+    """Stores the seconds from one evaluation to the next in ``iter_time``; never stops a run."""
 
 
 class VerboseCallback(DeadlineStopper):
-    """Prints each of ``n_total`` evaluations; ``n_init`` and ``n_random``, the kinds of the first, play no part."""
+    """Prints each of ``n_total`` evaluations; ``n_init`` and ``n_random`` are ignored."""
 
     def __init__(self, n_total: int, n_init: int = 0, n_random: int = 0) -> None:
         super().__init__()
@@ -109,7 +112,7 @@ class VerboseCallback(DeadlineStopper):
 
 
 class CheckpointSaver(EarlyStopper):
-    """Writes the result to the file ``checkpoint_path`` after each evaluation, as ``dump`` does; ends nothing."""
+    """Writes the result to the file ``checkpoint_path`` after each evaluation, as ``dump`` does; never stops a run."""
 
     def __init__(self, checkpoint_path: Any, **dump_options: Any) -> None:
         self.checkpoint_path = checkpoint_path

@@ -1,6 +1,6 @@
 """scikit-optimize's ``Optimizer``, minimizers, results and their files, on the engine of this library.
 
-What to ask for is a pure function of the results: an ask that no tell follows is answered in the same way again.
+Suggestions are a pure function of the results: asking again without a tell gives the same points.
 """
 
 import copy
@@ -49,7 +49,7 @@ _SEEDS = 2**31 - 1
 
 
 def _worth(acq_func: Any, options: Any) -> Any:
-    """The acquisition function of that name, with ``xi`` or ``kappa``."""
+    """The acquisition function of the name ``acq_func``, with ``xi`` or ``kappa`` from the options."""
     given = {"xi": 0.01, "kappa": 1.96, **(options or {})}
     xi, kappa = (finite(given[name], name) for name in ("xi", "kappa"))
     worths = {"gp_hedge": LogEI(), "EI": LogEI(xi), "PI": PI(xi), "LCB": UCB(kappa**2)}
@@ -69,22 +69,23 @@ class Model:
 
 
 class Optimizer:
-    """Ask for points, tell what they returned; to be minimized.
+    """Ask for points and tell their values, which are minimized.
 
-    ``Xi`` and ``yi`` are what was told, ``models`` those after each tell that followed the initial points. ``acq_func``
-    and ``acq_func_kwargs`` may be changed: the next tell or :meth:`update_next` takes them.
+    ``Xi`` and ``yi`` are the told results, and ``models`` has the model after each tell since the initial points.
+    ``acq_func`` and ``acq_func_kwargs`` may be changed: the next tell or :meth:`update_next` uses the new ones.
 
     Parameters
     ----------
-    dimensions : of the search space, each as for :func:`~believer.integrations.skopt.space.check_dimension`.
+    dimensions : the dimensions, each as for :func:`~believer.integrations.skopt.space.check_dimension`.
     base_estimator : "GP", "RF", "ET", "GBRT", "dummy", a scikit-learn regressor, or a surrogate of this library.
     n_random_starts : the former name of ``n_initial_points``.
-    n_initial_points, initial_point_generator : how many results come before the model takes over, and from where:
-        "random", as in scikit-optimize; "lhs", "grid": Latin; "sobol", "halton", "hammersly": Sobol's.
+    n_initial_points, initial_point_generator : the number of results before the model is used, and the design of their
+        points: "random", as in scikit-optimize; a Latin hypercube for "lhs" and "grid"; a Sobol sequence for "sobol",
+        "halton" and "hammersly".
     acq_func, acq_func_kwargs : "EI" or "PI" with ``xi``, "LCB" with ``kappa``; "gp_hedge" is this library's LogEI.
     acq_optimizer, random_state : "lbfgs", "sampling" or "auto"; a seed or a RandomState.
-    acq_optimizer_kwargs, n_jobs, model_queue_size : play no part: what a search costs is the engine's business.
-    space_constraint : says of a point whether it may be evaluated; None if all may, or if the space says it.
+    acq_optimizer_kwargs, n_jobs, model_queue_size : ignored, because the engine decides how to search.
+    space_constraint : a function that says whether a point may be evaluated; None if all may, or if the space has one.
     """
 
     @suggesting
@@ -141,9 +142,10 @@ class Optimizer:
         self._history: History | None = None
 
     def ask(self, n_points: int | None = None, strategy: str = "cl_min") -> list[Any]:
-        """The next point, or a list of ``n_points``; the same again until something is told, but for random ones.
+        """The next point, or a list of ``n_points``; the same points again until a result is told, except for random
+        ones.
 
-        ``strategy`` is the lie about points of the list that came before: "cl_min", "cl_mean" or "cl_max".
+        ``strategy`` is the lie about earlier points of the list: "cl_min", "cl_mean" or "cl_max".
         """
         n = whole(1 if n_points is None else n_points, "n_points", 1)
         key = (n_points, one_of(strategy, ("cl_min", "cl_mean", "cl_max"), "strategy"))
@@ -157,10 +159,10 @@ class Optimizer:
         return self._asked[key][0] if n_points is None else self._asked[key]
 
     def _proposed(self, points: list[Any], q: int, lie: str) -> list[Any]:
-        """q points of the engine's, good together and with ``points``, which are to be evaluated before."""
+        """q points of the engine, good together and with ``points``, which are evaluated before them."""
         history = self._told(points, [None] * len(points)) if points else self._history
         if history is None:
-            raise OutOfOrder("there are no initial points to ask for, and no model: tell a result, with fit=True.")
+            raise OutOfOrder("ask needs initial points or a model, and there is neither; tell a result, with fit=True.")
         find = partial(propose, self._cache.settings, history, q, strategy=lie, cache=self._cache)
         try:
             proposal = find()
@@ -172,7 +174,8 @@ class Optimizer:
         return [self.space.point(trial.params) for trial in proposal.batch]
 
     def _told(self, points: Any, values: Any) -> History:
-        """The history with ``values`` of more ``points``: one that is not a number is a failure; None is pending."""
+        """The history with the ``values`` of further ``points``: a value that is not a number is a failure, and None is
+        pending."""
         told = enumerate(zip([*self.Xi, *points], [*self.yi, *values], strict=True))
         trials = [(i, self.space.params(x), None if y is None else float(y)) for i, (x, y) in told]
         return History.of(self._cache.settings, trials, self._fitted)
@@ -180,11 +183,13 @@ class Optimizer:
     def tell(self, x: Any, y: Any, fit: bool = True) -> OptimizeResult:
         """Tell the value ``y`` of a point ``x``, or lists of both; returns all results so far.
 
-        NaN and infinities are failed evaluations. Without ``fit`` the model, and so the next point, stay as they are.
+        NaN and infinities are failed evaluations. Without ``fit``, the model and the next point do not change.
         """
         points, values = (x, y) if isinstance(y, list | tuple) else ([x], [y])
         if len(points) != len(values) or not all(isinstance(value, RealNumber) for value in values):
-            raise InvalidInput(f"x is a point and y a number, or both are lists; got {shown(x)} and {shown(y)}.")
+            raise InvalidInput(
+                f"x must be a point and y a number, or both must be lists; got {shown(x)} and {shown(y)}."
+            )
         for point in points:
             if not isinstance(point, list | tuple) or len(point) != self.space.n_dims or point not in self.space:
                 raise InvalidInput(f"a point must have a value within each of {self.space.bounds}; got {shown(point)}.")
@@ -200,20 +205,20 @@ class Optimizer:
         return self.get_result()
 
     def update_next(self) -> None:
-        """Choose the next point anew, as after a change of ``acq_func`` or ``acq_func_kwargs``."""
+        """Choose the next point again, for use after a change of ``acq_func`` or ``acq_func_kwargs``."""
         self._follow_settings()
         self._asked = {}
 
     def _follow_settings(self) -> None:
-        """Take another acquisition function, or options of it, that this object has been given meanwhile."""
+        """Use the present ``acq_func`` and ``acq_func_kwargs`` if they have been changed."""
         worth = _worth(self.acq_func, self.acq_func_kwargs)
         if worth != self._worth:
             self._worth, self._cache = worth, ModelCache(replace(self._cache.settings, acquisition=worth))
 
     def copy(self, random_state: Any = None) -> "Optimizer":
-        """An optimizer with the same results, which goes on by itself, with another ``random_state`` if one is given.
+        """An independent optimizer with the same results, with another ``random_state`` if one is given.
 
-        Of the initial points it has those that are left.
+        It has the remaining initial points.
         """
         other = copy.copy(self)
         other.rng = copy.deepcopy(self.rng) if random_state is None else check_random_state(random_state)
@@ -221,7 +226,7 @@ class Optimizer:
         return other
 
     def run(self, func: Any, n_iter: int = 1) -> OptimizeResult:
-        """Ask for a point and tell what ``func`` makes of it, ``n_iter`` times."""
+        """Ask for a point, evaluate ``func`` and tell its value, ``n_iter`` times."""
         for _ in range(n_iter):
             x = self.ask()
             self.tell(x, func(x))
@@ -239,7 +244,7 @@ _OF_A_RUN = (
     *("n_initial_points", "n_random_starts", "callback", "verbose"),
     *("xi", "kappa", "n_points", "n_restarts_optimizer"),
 )
-"""Options of a run that an optimizer has not."""
+"""The options of a run that an optimizer does not have."""
 
 _FIRST = ("n_calls", "n_random_starts", "n_initial_points", "initial_point_generator", "acq_func", "acq_optimizer")
 _MIDDLE = ("x0", "y0", "random_state", "verbose", "callback", "n_points")
@@ -251,15 +256,15 @@ _PLACES = {
     "gbrt_minimize": (*_FIRST, *_MIDDLE, "xi", "kappa", *_LAST),
     "dummy_minimize": ("n_calls", "initial_point_generator", *_MIDDLE[:-1], "model_queue_size"),
 }
-"""The options of each minimizer in the order in which scikit-optimize takes them by place."""
+"""The options of each minimizer in the order of scikit-optimize's positional arguments."""
 
 
 def _by_name(minimizer: str, given: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """The ``options`` with those that were ``given`` by place."""
+    """The ``options``, with those that were ``given`` by position."""
     names = _PLACES[minimizer][: len(given)]
     if len(names) < len(given) or (names and not options.keys().isdisjoint(names)):
         order = ", ".join(_PLACES[minimizer])
-        raise TypeError(f"{minimizer} takes its options once each, by name, or by place in the order {order}.")
+        raise TypeError(f"{minimizer} takes each option once, by name, or by position in the order {order}.")
     return {**dict(zip(names, given, strict=True)), **options}
 
 
@@ -316,11 +321,12 @@ def base_minimize(func: Any, dimensions: Any, base_estimator: Any, *given: Any, 
 def gp_minimize(func: Any, dimensions: Any, base_estimator: Any = None, *given: Any, **options: Any) -> OptimizeResult:
     """Minimize by a Gaussian process.
 
-    Options, by name or ``given`` by place as in scikit-optimize: those of :class:`Optimizer`; ``n_calls`` (100) of
-    ``func``; ``n_initial_points`` (10) beside those of ``x0``, a point or a list of points to begin with, of which
-    ``y0`` are the values (``func`` is called without); ``xi``, ``kappa``; ``verbose`` prints; ``callback``, one
-    function of the result so far or a list, ends the run by True; ``noise``: "gaussian", the default, finds it out, a
-    number is a share of the variance of the values.
+    Options are passed by name, or ``given`` by position as in scikit-optimize. They are those of :class:`Optimizer`,
+    and: ``n_calls`` (100), the number of calls of ``func``; ``x0``, a point or a list of points to begin with, and
+    ``y0``, their values (without them ``func`` is called); ``n_initial_points`` (10), further initial points; ``xi``
+    and ``kappa``; ``verbose``, whether to print; ``callback``, a function of the result so far, or a list of them,
+    which ends the run by returning True; ``noise``, which is "gaussian" by default, to infer the noise, or a share of
+    the variance of the values.
 
     Parameters
     ----------
@@ -391,8 +397,8 @@ def expected_minimum(res: OptimizeResult, n_random_starts: int = 20, random_stat
 
     Parameters
     ----------
-    res, random_state : the result; of the candidates of the search.
-    n_random_starts : plays no part: how hard to search is the engine's business.
+    res, random_state : the result, and the random state of the search.
+    n_random_starts : ignored, because the engine decides how to search.
     """
     model, rng = last_model(res), np.random.default_rng(check_random_state(random_state).randint(_SEEDS))
     learned = model.cache.learned(model.history)
@@ -410,7 +416,7 @@ def expected_minimum_random_sampling(
     Parameters
     ----------
     res : the result.
-    n_random_starts, random_state : how many points there are, and what draws them.
+    n_random_starts, random_state : the number of random points, and their random state.
     """
     points = res.space.rvs(n_random_starts, check_random_state(random_state))
     means = last_model(res).predict(res.space.transform(points))
@@ -423,11 +429,11 @@ def dump(res: OptimizeResult, filename: Any, store_objective: bool = True, **kwa
 
     Parameters
     ----------
-    res, filename : the result; what was in the file is replaced.
-    store_objective : plays no part: functions are not stored. Nor do options such as ``compress``.
+    res, filename : the result, and the path of the file, which is replaced.
+    store_objective : ignored, because functions are not stored; options such as ``compress`` are ignored, too.
     """
     if not isinstance(res, OptimizeResult) or not isinstance(res.get("space"), Space):
-        raise InvalidInput(f"dump takes a result of this library's own; got {shown(res)}.")
+        raise InvalidInput(f"dump needs a result of this library; got {shown(res)}.")
     if odd := [dim for dim in res.space if getattr(dim.parameter, "choices", dim.bounds) != dim.bounds]:
         raise InvalidInput(f"a file holds categories that are str, int, float, bool or None; got {shown(odd[0])}.")
     dimensions = json.dumps([[type(dim).__name__, *astuple(dim)] for dim in res.space], default=lambda n: n.item())
@@ -443,11 +449,11 @@ def dump(res: OptimizeResult, filename: Any, store_objective: bool = True, **kwa
 
 
 def load(filename: Any, **kwargs: Any) -> OptimizeResult:
-    """The result in a file of :func:`dump`, which runs no code; its model is fitted when it is asked.
+    """The result in a file of :func:`dump`. Loading runs no code; the model is fitted when it is first used.
 
     Parameters
     ----------
-    filename : of the journal; options such as ``mmap_mode`` play no part.
+    filename : the path of the file; options such as ``mmap_mode`` are ignored.
     """
     os.stat(filename)  # FileNotFoundError, as there
     try:
@@ -457,7 +463,7 @@ def load(filename: Any, **kwargs: Any) -> OptimizeResult:
         done = {r["trial_id"]: r["value"] for r in found.records() if r["status"] in ("done", "failed")}
         points = [space.point(trial.params) for trial in found.trials if trial.id in done]
     except (JournalError, KeyError, TypeError, ValueError) as error:
-        raise InvalidInput(f"only files of this library's dump can be loaded, no pickles; got {error!r}") from error
+        raise InvalidInput(f"load needs a file of this library's dump, and not a pickle; got {error!r}") from error
     optimizer = Optimizer(space, "dummy", n_initial_points=0, random_state=0)
     if serialization.named(config["strategy"]) != "random" and not serialization.is_custom(config["surrogate"]):
         optimizer._cache = ModelCache(settings.StudySettings.from_config(config))
@@ -466,7 +472,8 @@ def load(filename: Any, **kwargs: Any) -> OptimizeResult:
 
 
 def use_named_args(dimensions: Iterable[Any]) -> Callable[[Callable[..., Any]], Callable[[list[Any]], Any]]:
-    """A decorator: of a function with named arguments, one that takes a point of ``dimensions`` with names."""
+    """A decorator that turns a function with named arguments into one that takes a point of ``dimensions`` with these
+    names."""
     names = [str(getattr(dim, "name", None) or "") for dim in dimensions]
     if "" in names:
         raise InvalidInput(f"dimensions must be Real, Integer or Categorical, with names; got {shown(dimensions)}.")
@@ -482,7 +489,7 @@ def use_named_args(dimensions: Iterable[Any]) -> Callable[[Callable[..., Any]], 
 def cook_initial_point_generator(generator: Any, **options: Any) -> Callable[[Space, int, int], list[Any]] | None:
     """The generator of that name, or of an object of ``skopt.sampler``: n points of a space, from (space, n, seed).
 
-    None for "random". What this function has returned is returned as it is; ``options`` play no part.
+    None for "random". A result of this function is returned unchanged; ``options`` are ignored.
     """
     if isinstance(generator, partial) and generator.func is _filled:
         return generator

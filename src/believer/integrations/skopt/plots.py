@@ -1,4 +1,4 @@
-"""scikit-optimize's plots of results; they need matplotlib, draw with its pyplot, and return the axes, as there."""
+"""scikit-optimize's plots of results. As there, they need matplotlib, draw with its pyplot, and return the axes."""
 
 import warnings
 from itertools import product
@@ -20,11 +20,11 @@ except ImportError as missing:
     raise MissingExtra("matplotlib", "plots") from missing
 
 MAX_RANDOM = 100_000
-"""Random points among which a minimum is looked for, unless more are wanted."""
+"""The largest number of random points among which a minimum is searched, unless another number is given."""
 
 
 def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str = "linear", ax: Any = None) -> Any:
-    """The least value so far, after each call, and ``true_minimum`` as a line.
+    """Plot the least value so far after each call, and ``true_minimum`` as a line.
 
     Each of ``args`` is a result, a list of results, whose mean is drawn, or a pair of a label and either.
     """
@@ -32,7 +32,7 @@ def plot_convergence(*args: Any, true_minimum: float | None = None, yscale: str 
 
 
 def plot_regret(*args: Any, ax: Any = None, true_minimum: float | None = None, yscale: str = "linear") -> Any:
-    """The regret of all calls so far, summed up: from ``true_minimum``, by default the least value of all."""
+    """Plot the cumulative regret after each call, from ``true_minimum``, by default the least value of all."""
     return _curves(args, lambda y, least: np.cumsum(y - least), r"$\sum (f(x_i) - optimum)$", true_minimum, yscale, ax)
 
 
@@ -64,7 +64,8 @@ def plot_gaussian_process(
 ) -> Any:
     """The last model of a function of one number and its data, beside the ``objective``, at ``n_points``.
 
-    ``n_calls`` says which of the result's models, 0 for the first one, and takes the data that it has learned from.
+    ``n_calls`` is the index of one of the result's models, 0 for the first one, to plot in place of the last one.
+    The model is drawn with the data from which it was fitted.
     """
     res = _with_last(res, n_calls)
     _warn_of(others)
@@ -85,11 +86,11 @@ def plot_gaussian_process(
 
 
 def _with_last(res: Any, place: int) -> Any:
-    """The result as it was when the model at this place was its last; a negative number is the end."""
+    """The result when the model with this index was its last one; a negative index means the whole result."""
     if place < 0:
         return res
     if place >= len(res.models):
-        raise InvalidInput(f"n_calls must be the place of one of the {len(res.models)} models; got {place}.")
+        raise InvalidInput(f"n_calls must be the index of one of the {len(res.models)} models; got {place}.")
     known = len(res.x_iters) - len(res.models) + 1 + place
     kept = {"x_iters": res.x_iters[:known], "func_vals": res.func_vals[:known], "models": res.models[: place + 1]}
     return OptimizeResult({**res, **kept})
@@ -118,7 +119,8 @@ def plot_objective(result: Any, levels: int = 10, n_points: int = 40, n_samples:
 
     It is drawn at ``n_points`` with ``levels`` contours, on average over ``n_samples`` or with the other dimensions
     as in ``sample_source``. The star is at ``minimum``. Both are "result", "expected_minimum",
-    "expected_minimum_random" or a point; ``n_minimum_search`` is how many random points the latter takes.
+    "expected_minimum_random" or a point; ``n_minimum_search`` is the number of random points in the search for the
+    "expected_minimum_random".
     ``plot_dims`` are names or indices, ``dimensions`` their labels.
     """
     space, model = result.space, last_model(result)
@@ -138,7 +140,7 @@ def plot_objective(result: Any, levels: int = 10, n_points: int = 40, n_samples:
 
 
 def _star_and_samples(result: Any, n_samples: int, more: dict[str, Any]) -> tuple[Any, Any]:
-    """The point to mark, and the points to average over as models see them; takes what they need out of ``more``."""
+    """The point to mark, and the transformed points to average over; their options are removed from ``more``."""
     search, space = more.pop("n_minimum_search", None), result.space
     star, source = more.pop("minimum", "result"), more.pop("sample_source", "random")
     rows = space.rvs(n_samples) if source == "random" else [_point(result, source, search, "sample_source")]
@@ -146,10 +148,10 @@ def _star_and_samples(result: Any, n_samples: int, more: dict[str, Any]) -> tupl
 
 
 def _point(result: Any, given: Any, search: int | None, what: str) -> Any:
-    """A point, as it is or by what it is called."""
+    """The given point, or the point with the given name."""
     if isinstance(given, list | tuple):
         if len(given) != result.space.n_dims or given not in result.space:
-            raise InvalidInput(f"{what} must be a point of the space, or what it is called; got {shown(given)}.")
+            raise InvalidInput(f"{what} must be a point of the space or the name of a point; got {shown(given)}.")
         return list(given)
     match one_of(given, ("result", "expected_minimum", "expected_minimum_random"), what):
         case "expected_minimum":
@@ -159,7 +161,7 @@ def _point(result: Any, given: Any, search: int | None, what: str) -> Any:
     return result.x
 
 
-def plot_objective_2D(  # noqa: N802  # the name that it has there
+def plot_objective_2D(  # noqa: N802  # scikit-optimize's name
     result: Any,
     dimension_identifier1: Any,
     dimension_identifier2: Any,
@@ -191,7 +193,7 @@ def plot_objective_2D(  # noqa: N802  # the name that it has there
 def plot_histogram(
     result: Any, dimension_identifier: Any, bins: int = 20, rotate_labels: int = 0, ax: Any = None
 ) -> Any:
-    """Plot how often each part of a dimension, which is a name or an index, was evaluated, in ``bins``."""
+    """Plot a histogram with ``bins`` of the evaluated values of a dimension, which is a name or an index."""
     i, dim = result.space[dimension_identifier]
     axis, ax = axes_of(result.space.engine, most=bins + 1)[i], ax or plt.gca()
     _histogram(ax, axis, _positions(dim, [point[i] for point in result.x_iters]))

@@ -13,7 +13,7 @@ class InitialPointGenerator:
 
     Parameters
     ----------
-    places, options : of scikit-optimize's; they play no part.
+    places, options : the arguments of scikit-optimize, which are ignored.
     """
 
     design = "random"
@@ -54,6 +54,6 @@ class Hammersly(InitialPointGenerator):
 
 
 class Grid(InitialPointGenerator):
-    """A Latin hypercube, which no number of points makes uneven."""
+    """A Latin hypercube, which is even for any number of points."""
 
     design = "grid"

@@ -25,7 +25,7 @@ __all__ = ["BayesSearchCV"]
 
 
 class WrongSpace(InvalidInput, TypeError):
-    """Search spaces of another type: there a TypeError."""
+    """Search spaces of a wrong type; scikit-optimize raises a TypeError for them."""
 
 
 class BayesSearchCV(BaseSearchCV):  # type: ignore[misc]
@@ -37,14 +37,14 @@ class BayesSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     Parameters
     ----------
-    estimator : what is tuned.
+    estimator : the estimator to tune.
     search_spaces : a dict of names to dimensions, or a list of dicts and of pairs of a dict and its ``n_iter``.
     optimizer_kwargs : options of :class:`Optimizer`, by name.
-    n_iter : how many candidates are tried in each space.
+    n_iter : the number of candidates in each space.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score : as in scikit-learn.
     fit_params : for ``fit`` of the estimator.
-    n_points : how many candidates are chosen and evaluated together.
-    iid : plays no part.
+    n_points : the number of candidates that are chosen and evaluated together.
+    iid : ignored.
     random_state : an int makes a search reproducible.
     """
 

@@ -14,8 +14,8 @@ cook_initial_point_generator = optimizer.cook_initial_point_generator
 
 
 def cook_estimator(base_estimator: Any, space: Any = None, **options: Any) -> Any:
-    """The surrogate of this library for the name of an estimator, with its ``options``; an estimator is returned as it
-    is. ``space`` plays no part, because surrogates know spaces by themselves."""
+    """The surrogate of this library for the name of an estimator, with its ``options``; an estimator is returned
+    unchanged. ``space`` is ignored, because surrogates know spaces by themselves."""
     if not isinstance(base_estimator, str | None):
         return base_estimator
     made = optimizer.estimator_of(base_estimator)
@@ -23,7 +23,7 @@ def cook_estimator(base_estimator: Any, space: Any = None, **options: Any) -> An
 
 
 def normalize_dimensions(dimensions: Any) -> Space:
-    """The space of these ``dimensions``, numbers from 0 to 1 to a model."""
+    """The space of these ``dimensions``, in which models see numbers from 0 to 1."""
     space = Space(dimensions)
     for dim in space:
         if isinstance(dim, Numeric):
@@ -47,19 +47,19 @@ def point_asdict(search_space: Mapping[str, Any], point_as_list: Any) -> dict[st
 
 
 def check_list_types(x: Any, types: Any) -> None:
-    """Raise where a member of ``x`` is of none of these types."""
+    """Raise InvalidInput if a member of ``x`` has none of these types."""
     if wrong := [value for value in x if not isinstance(value, types)]:
         raise InvalidInput(f"all elements must be instances of {types}; got {wrong}.")
 
 
 def check_dimension_names(dimensions: Any) -> None:
-    """Raise where one of these ``dimensions`` has no name."""
+    """Raise InvalidInput if one of these ``dimensions`` has no name."""
     if unnamed := [dim for dim in dimensions if dim.name is None]:
         raise InvalidInput(f"all dimensions must have names; got {unnamed}.")
 
 
 def has_gradients(estimator: Any) -> bool:
-    """Whether its mean and std can be followed downhill."""
+    """Whether the mean and std of an estimator have gradients."""
     kind = type(estimator).__name__
     return kind == "GP" or (kind == "GaussianProcessRegressor" and getattr(estimator, "kernel", None) is not None)
 

@@ -1,8 +1,8 @@
 """A parameter as an axis of a figure, whatever its kind.
 
-Nothing here knows the kinds of parameters: an axis is made from what every parameter can do, decode encoded rows and
-encode values. A parameter whose values are numbers on a scale is an axis of numbers; any other one is a list of
-choices, at the positions 0, 1, 2, and so on.
+The kinds of parameters are not used here: an axis is made by encoding and decoding values, which every parameter can
+do. A parameter whose values are numbers on a scale is an axis of numbers; any other one is a list of choices, at the
+positions 0, 1, 2, and so on.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from believer.space.parameter import Number, Parameter
 from believer.study.trials import same_value
 
 MAX_VALUES = 101
-"""Values along an axis of numbers; a grid with more is thinned out."""
+"""The largest number of values along an axis of numbers; a longer grid is thinned out."""
 
 MAX_CHOICES = 60
-"""Choices along an axis; of more, those that were evaluated come first."""
+"""The largest number of choices along an axis; of more, evaluated ones come first."""
 
 _DRAWS = 4000
-"""Encoded rows that values are looked for in, where a continuous parameter has several columns."""
+"""The number of encoded rows in which values are sought if a continuous parameter has several columns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,18 +35,18 @@ class Axis:
 
     Attributes
     ----------
-    name : of the parameter.
-    units : of its values; "" without any.
+    name : the name of the parameter.
+    units : the units of its values; "" for none.
     is_number : whether positions are values; otherwise they are indices of ``choices``.
-    is_log : whether numbers are spread over magnitudes.
-    is_discrete : whether there is nothing between two positions: choices, whole numbers, steps.
+    is_log : whether the scale is logarithmic.
+    is_discrete : whether there are no values between two positions, as with choices, whole numbers and steps.
     is_whole : whether all values are whole numbers.
     start, stop : its encoded columns, ``X[:, start:stop]``.
     values : the k values along the axis, in the user's terms.
     at : their positions (k,), increasing.
     rows : their encoded rows (k, stop - start).
-    low, high : where the axis begins and ends.
-    choices : the values as text, where they are no numbers; else empty.
+    low, high : the ends of the axis.
+    choices : the values as texts, if they are not numbers; otherwise empty.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Axis:
         return np.exp(edges) if self.is_log else edges
 
     def position(self, value: Any) -> float:
-        """The position of a value on the axis; NaN if the axis has no place for it."""
+        """The position of a value on the axis; NaN if it is not on the axis."""
         if self.is_number:
             return float(value) if is_number(value) else np.nan
         return next((float(i) for i, choice in enumerate(self.values) if same_value(choice, value)), np.nan)
@@ -108,8 +108,7 @@ class Axis:
 def axes_of(space: Space, points: Sequence[dict[str, Any]] = (), most: int = MAX_VALUES) -> tuple[Axis, ...]:
     """The parameters of a space as axes, in its order.
 
-    Of many choices, those of ``points`` that were evaluated are shown first. An axis of numbers has ``most`` values at
-    most.
+    Of many choices, those of the evaluated ``points`` are shown first. An axis of numbers has at most ``most`` values.
     """
     axes, start = [], 0
     for name, parameter in space.parameters.items():
@@ -148,7 +147,7 @@ def _axis(name: str, parameter: Parameter, start: int, seen: list[Any], most: in
 
 
 def _values(parameter: Parameter, seen: list[Any], most: int) -> list[Any]:
-    """Values along an axis: all of a short list, else evenly spread ones."""
+    """The values along an axis: all of a short list, otherwise evenly spread ones."""
     count, grid = parameter.count, parameter.grid()
     if count is not None and not parameter.ordered:
         if len(grid) <= MAX_CHOICES:
@@ -160,7 +159,7 @@ def _values(parameter: Parameter, seen: list[Any], most: int) -> list[Any]:
     if parameter.width == 1:
         ends = grid.min(), grid.max()
         return _distinct(parameter.decode(np.linspace(*ends, most)[:, None]))
-    # Several columns that are no list: whatever values their box decodes to, thinned out.
+    # Several columns without a list of values: the values to which their box decodes, thinned out.
     U = grid.min(axis=0) + np.random.default_rng(0).random((_DRAWS, parameter.width)) * np.ptp(grid, axis=0)
     found = parameter.decode(U)
     if not all(map(is_number, found)):

@@ -1,8 +1,8 @@
-"""How well the model is calibrated: each result and its prediction from the other results.
+"""The calibration of the model: each result and its prediction from the other results.
 
-Where a model has its leave-one-out predictions in closed form, as a Gaussian process does ([Rasmussen2006] Eq. 5.12),
-these are taken: hyperparameters are those of all results. Otherwise the surrogate is fitted again without each part of
-the results, in at most 20 parts.
+If a model has leave-one-out predictions in closed form, as a Gaussian process does ([Rasmussen2006] Eq. 5.12), these
+are used, with the hyperparameters of all results. Otherwise the results are divided into at most 20 parts, and the
+surrogate is fitted again without each of them.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class Calibration:
     Attributes
     ----------
     label : the name of the outcome, with its units.
-    ids : of the trials, (n,).
-    observed : results, (n,).
-    mean : predicted means, (n,).
+    ids : the ids of the trials, (n,).
+    observed : the results, (n,).
+    mean : the predicted means, (n,).
     low, high : the 95 % interval of a result, noise included, (n,) each.
-    z : (observed - mean) / std, (n,), in the units of the model; standard normal for one that is well calibrated.
-    levels : probabilities (k,).
+    z : (observed - mean) / std, (n,), in the units of the model; standard normal for a well-calibrated model.
+    levels : the probabilities of the intervals, (k,).
     coverage : the share of results within the central interval of each level, (k,).
-    rmse : root of the mean squared error, in the user's units.
-    r2 : share of the variance of results that is explained; below 0 for worse than their mean, NaN where they
-        are all the same.
-    units : of the outcome; "" without any.
+    rmse : the root of the mean squared error, in the user's units.
+    r2 : the share of the variance of results that is explained; below 0 if predictions are worse than the mean, NaN if
+        all results are equal.
+    units : the units of the outcome; "" for none.
     method : "leave-one-out, closed form" or "cross-validation in 20 parts".
     """
 
@@ -72,7 +72,7 @@ class Calibration:
 
 
 def calibration(study: StudyLike, *, outcome: str | None = None) -> Calibration:
-    """Predictions of results from the other results. The arguments are those of :func:`believer.plot.calibration`."""
+    """Predict each result from the other results. The arguments are those of :func:`believer.plot.calibration`."""
     source = study_of(study)
     name = source.chosen(outcome)
     learned, sign = source.learned(name), source.sign(name)
@@ -107,7 +107,7 @@ def calibration(study: StudyLike, *, outcome: str | None = None) -> Calibration:
 
 
 def _left_out(source: Source, learned: Learned, rows: IntArray) -> tuple[Prediction, str]:
-    """Latent predictions, in the units of the model."""
+    """The latent predictions, in the units of the model."""
     model, data = learned.fit, learned.data.at(rows)
     if has(model, LeavingOut):
         return model.leave_one_out(), "leave-one-out, closed form"
@@ -122,7 +122,7 @@ def _left_out(source: Source, learned: Learned, rows: IntArray) -> tuple[Predict
 
 
 def _noise(learned: Learned, rows: IntArray) -> Array:
-    """The noise of each result, (n,), in the units of the model: its own, and what is known of the result."""
+    """The noise of each result, (n,), in the units of the model: the model's own and the known noise of the result."""
     own = learned.fit.noise_std if has(learned.fit, Measuring) else 0.0
     known = learned.data.std
     return np.full(len(rows), own) if known is None else np.sqrt(own**2 + known[rows] ** 2)

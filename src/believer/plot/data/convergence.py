@@ -14,7 +14,7 @@ from believer.plot.data.source import Source, StudyLike, study_of
 from believer.study.goal import AtLeast, AtMost, Between
 
 HYPERVOLUME = "hypervolume"
-"""The quantity that is drawn for several objectives: the volume that the results dominate, up to the reference."""
+"""The quantity for several objectives: the volume that the results dominate, up to the reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +41,18 @@ class Convergence:
     Attributes
     ----------
     label : the name of the outcome, with its units.
-    ids : of the trials, (n,).
+    ids : the ids of the trials, (n,).
     count : 1 to n.
-    values : of the outcome, (n,); NaN if there is none. All are NaN for the hypervolume.
-    status, origin : of the trials, n each.
+    values : the values of the outcome, (n,); NaN if there is none. All are NaN for the hypervolume.
+    status, origin : the status and the origin of the trials, n each.
     keeps_limits : whether all limits are kept, (n,).
-    best : the best value so far, of results that keep all limits, (n,); NaN before the first.
-    maximize : whether more is better; None for an outcome that is only limited: it has no best.
-    spans : batches, in order.
+    best : the best value so far among results that keep all limits, (n,); NaN before the first.
+    maximize : whether more is better; None for an outcome with limits only, which has no best value.
+    spans : the batches, in order.
     limits : the least and the greatest value that the outcome may have; infinite where there is no limit.
     target : the value to reach, or None.
     optimum : the best possible value; None if it is not known.
-    pending : how many trials have no result yet.
+    pending : the number of trials without a result.
     """
 
     label: str
@@ -72,7 +72,7 @@ class Convergence:
 
     @property
     def regret(self) -> Array:
-        """The distance of the best so far from the optimum, (n,); InvalidInput if the optimum is not known."""
+        """The distance of the best so far from the optimum, (n,); InvalidInput if the optimum is unknown."""
         if self.optimum is None:
             raise InvalidInput("the regret is the distance from the optimum: pass optimum=.")
         return np.abs(self.best - self.optimum)

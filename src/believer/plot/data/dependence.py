@@ -7,10 +7,10 @@ z_s     S points of the region, evenly spread; f(x, z_s): with x in their place
 μ, Σ    posterior mean and covariance of f at all (x, z_s)
 ======  ===========================================================================
 
-The partial dependence is (1/S) Σ_s f(x, z_s). Its posterior mean is the mean of μ, and its variance 1ᵀ Σ 1 / S² where a
-model knows covariances and learns results as they are. Where results are warped, it is the median of draws from the
-posterior, and its interval holds 95 % of them. A model that knows neither covariances nor draws gets the mean of the
-pointwise intervals, which is never too narrow. Points that are not allowed do not count.
+The partial dependence is (1/S) Σ_s f(x, z_s). Its posterior mean is the mean of μ, and its variance is 1ᵀ Σ 1 / S², if
+a model has covariances and results are not warped. If results are warped, it is the median of posterior samples, with
+the interval that contains 95 % of them. For a model with neither covariances nor samples, the interval is the mean of
+the pointwise intervals, which is never too narrow. Points that are not allowed are left out.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from believer.study.recommendation import NORMAL_95
 from believer.surrogates.protocols import Joint, Sampling, Scaled
 
 MAX_SAMPLES, MIN_SAMPLES, _WORK = 128, 8, 5e9
-"""Bounds of the number of points in an average, and of the work of all of its predictions."""
+"""The bounds of the number of points in an average, and of the cost of its predictions."""
 
 _DRAWS = 512
 _NOWHERE = 2.0
-"""Outside of the cube."""
+"""A coordinate outside of the cube."""
 
 CELLS = 41
 """Cells along each axis of a surface."""
@@ -54,12 +54,12 @@ class Curve:
     ----------
     axis : the parameter.
     label : the name of the outcome, with its units.
-    mean : expected value, (k,); NaN where no point is allowed.
-    low, high : its 95 % interval, (k,) each.
+    mean : the posterior mean, (k,); NaN if no point is allowed.
+    low, high : the 95 % interval, (k,) each.
     through : the point of a slice, in the user's terms; None for an average.
-    at, values : positions and results, (n,) each.
-    ids : of the trials, (n,).
-    nearness : how near each trial is to a slice in the other parameters, from 0 to 1, (n,); all 1 for an average.
+    at, values : the positions and the results, (n,) each.
+    ids : the ids of the trials, (n,).
+    nearness : the nearness of each trial to a slice in the other parameters, from 0 to 1, (n,); all 1 for an average.
     best : the row of the best result; None if there is none.
     limits : the least and the greatest value that the outcome may have; infinite where there is no limit.
     star : a description of the best row, in words.
@@ -88,15 +88,15 @@ class Surface:
     ----------
     x, y : the parameters.
     label : the name of the outcome, with its units.
-    mean : expected value, (k_y, k_x); NaN where no point is allowed.
-    std : its standard deviation, (k_y, k_x): half the width of the 68.3 % interval.
+    mean : the posterior mean, (k_y, k_x); NaN if no point is allowed.
+    std : the standard deviation, (k_y, k_x): half the width of the 68.3 % interval.
     through : the point of a slice, in the user's terms; None for an average.
-    at : positions of the trials, (n, 2).
-    values : results, (n,); NaN where there is none.
-    status : of the trials, n of them.
-    origin : of the trials, n of them.
+    at : the positions of the trials, (n, 2).
+    values : the results, (n,); NaN if there is none.
+    status : the status of each trial.
+    origin : the origin of each trial.
     batch : the number of the ask, (n,); 0 for trials from elsewhere.
-    ids : of the trials, (n,).
+    ids : the ids of the trials, (n,).
     best : the row of the best result; None if there is none.
     maximize : whether more is better.
     star : a description of the best row, in words.
@@ -202,7 +202,7 @@ def surface(
 
 
 def two_axes(source: Source, outcome: str, parameters: Sequence[str] | None) -> tuple[Axis, Axis]:
-    """The axes of a surface, by default those that matter most for an outcome; InvalidInput if there are not two."""
+    """The axes of a surface, by default the two that matter most for an outcome; InvalidInput if there are not two."""
     axes = source.by_relevance(outcome) if parameters is None else axes_named(source, parameters)
     if len(axes) < 2 or (parameters is not None and len(axes) != 2):
         raise InvalidInput(f"a surface needs two parameters; got {', '.join(axis.name for axis in axes)}.")
@@ -210,7 +210,7 @@ def two_axes(source: Source, outcome: str, parameters: Sequence[str] | None) -> 
 
 
 def thinned(axis: Axis) -> Axis:
-    """The axis at ``CELLS`` of its positions, evenly spread; choices all stay."""
+    """The axis with at most ``CELLS`` of its positions, evenly spread; choices are all kept."""
     k = len(axis.at)
     if k <= CELLS or not axis.is_number:
         return axis
@@ -220,21 +220,21 @@ def thinned(axis: Axis) -> Axis:
 
 
 def along(axis: Axis, Z: Array) -> Array:
-    """Points (k, S, d): those of ``Z`` (S, d) at each of the k positions of an axis."""
+    """Points (k, S, d): the points ``Z`` (S, d), moved to each of the k positions of an axis."""
     X = np.tile(Z, (len(axis.at), 1, 1))
     X[:, :, axis.start : axis.stop] = axis.rows[:, None, :]
     return X
 
 
 def crossed(x: Axis, y: Axis, Z: Array) -> Array:
-    """Points (k_y k_x, S, d): those of ``Z`` (S, d) at each pair of positions, along x first."""
+    """Points (k_y k_x, S, d): the points ``Z`` (S, d), moved to each pair of positions, along x first."""
     X = np.repeat(along(y, Z), len(x.at), axis=0)
     X[:, :, x.start : x.stop] = np.tile(x.rows, (len(y.at), 1))[:, None, :]
     return X
 
 
 def at_rest(source: Source, axes: tuple[Axis, ...], groups: Array) -> Array:
-    """Points ``groups`` (k, S, d) at positions of some axes, with what does not count there at rest."""
+    """Points ``groups`` (k, S, d) at positions of some axes, with inactive columns at 0.5."""
     region = source.cache.region
     if not has(region, Branched):
         return groups
@@ -247,8 +247,8 @@ def at_rest(source: Source, axes: tuple[Axis, ...], groups: Array) -> Array:
 
 
 def expected(source: Source, outcome: str, groups: Array) -> tuple[Array, Array, Array]:
-    """Mean and the ends of its 95 % interval, (k,) each, of the average over each group of S points; those that are not
-    allowed do not count."""
+    """The mean, and the ends of its 95 % interval, of the average over each group of S points, (k,) each; points that
+    are not allowed are left out."""
     k, S, d = groups.shape
     learned = source.learned(outcome)
     counts = allowed(source, groups.reshape(-1, d)).reshape(k, S)
@@ -262,7 +262,7 @@ def expected(source: Source, outcome: str, groups: Array) -> tuple[Array, Array,
 
 
 def _average(source: Source, learned: Learned, X: Array) -> tuple[float, float, float]:
-    """Mean, or median, and the ends of the 95 % interval of the average over ``X`` (S, d)."""
+    """The mean, or median, and the ends of the 95 % interval, of the average over ``X`` (S, d)."""
     model, sign, warp = learned.model, learned.output.sign, learned.warp
     if warp is None and has(model, Joint):
         at = model.joint(X)
@@ -308,8 +308,8 @@ def nearness(source: Source, outcome: str, X: Array, x: Array, across: tuple[Axi
     """The nearness of points ``X`` (n, d) to a slice through ``x`` (d,), from 0 to 1, (n,): exp(-2 r²), where r is the
     distance in lengthscales.
 
-    Those of the outcome's model count, 0.5 for a model without them; parameters ``across`` which the slice goes do not
-    count.
+    The lengthscales of the outcome's model are used, or 0.5 for a model without lengthscales. The parameters
+    ``across``, along which the slice goes, are left out.
     """
     model = source.learned(outcome).model
     scales = model.lengthscales if has(model, Scaled) else np.full(len(x), 0.5)

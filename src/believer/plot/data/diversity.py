@@ -11,7 +11,7 @@ from believer.errors import InvalidInput
 from believer.plot.data.source import Source, StudyLike, study_of
 
 _RANDOM = 400
-"""Random batches that a batch is compared with."""
+"""The number of random batches with which a batch is compared."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,13 +20,13 @@ class Diversity:
 
     Attributes
     ----------
-    batch : numbers of the asks, (b,).
-    size : points of each, (b,).
-    is_design : whether a batch is of the space-filling design alone, b of them.
-    least : between the two nearest points of the batch, (b,).
-    mean : between two points of the batch, on average, (b,).
-    before : of the batch's points to the nearest one that was handed out or observed before, on average, (b,); NaN
-        for a batch with none before it.
+    batch : the numbers of the asks, (b,).
+    size : the number of points of each batch, (b,).
+    is_design : whether each batch is of the space-filling design only.
+    least : the distance between the two nearest points of each batch, (b,).
+    mean : the average distance between two points of each batch, (b,).
+    before : the average distance from the batch's points to the nearest one that was handed out or observed before,
+        (b,); NaN for the first batch.
     random_low, random_middle, random_high : quantiles (2.5, 50, 97.5 %) of the least distance between as many
         random points, (b,) each.
     """

@@ -22,17 +22,17 @@ class Evaluations:
     Attributes
     ----------
     label : the name of the outcome, with its units.
-    axes : p of them.
-    ids : of the trials, (n,).
-    at : positions on the axes, (n, p); NaN where a trial has no such parameter.
+    axes : the p axes.
+    ids : the ids of the trials, (n,).
+    at : the positions on the axes, (n, p); NaN if a trial does not have the parameter.
     share : the same as shares of the axes, from 0 to 1, (n, p).
-    values : of the outcome, (n,); NaN where there is none.
-    status : of the trials, n of them.
+    values : the values of the outcome, (n,); NaN if there is none.
+    status : the status of each trial.
     batch : the number of the ask, (n,); 0 for trials from elsewhere.
     best : the row of the best result; None if there is none.
     maximize : whether more is better.
-    bins : edges of the bars of a histogram on each axis.
-    counts : how many trials are in each bar.
+    bins : the edges of the bars of a histogram on each axis.
+    counts : the number of trials in each bar.
     star : a description of the best row, in words.
     """
 
@@ -54,7 +54,7 @@ class Evaluations:
 def evaluations(
     study: StudyLike, *, parameters: Sequence[str] | None = None, outcome: str | None = None
 ) -> Evaluations:
-    """The points of the trials of a study. The arguments are those of :func:`believer.plot.evaluations`."""
+    """The points of a study's trials. The arguments are those of :func:`believer.plot.evaluations`."""
     source = study_of(study)
     name, trials = source.chosen(outcome), source.trials
     if not len(trials):
@@ -90,7 +90,7 @@ def parallel_coordinates(
 
 
 def axes_named(source: Source, parameters: Sequence[str] | None) -> tuple[Axis, ...]:
-    """The axes of these names; those with more than one value for None, or all if none has."""
+    """The axes with the names ``parameters``; for None those with more than one value, or all if none has."""
     if parameters is None:
         return tuple(axis for axis in source.axes if not axis.is_constant) or source.axes
     if isinstance(parameters, str) or len(set(parameters)) < len(parameters) or not len(parameters):

@@ -1,4 +1,4 @@
-"""The probability that a point keeps all limits, and that its evaluation succeeds."""
+"""The probability that a point keeps all limits and that its evaluation succeeds."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Feasibility:
     Attributes
     ----------
     axes : one parameter or two, x first.
-    probability : (k_x,), or (k_y, k_x); NaN where no point is allowed.
-    parts : the same of each limited outcome, and of "evaluation succeeds" where failures are learned.
+    probability : the probability, (k_x,) or (k_y, k_x); NaN if no point is allowed.
+    parts : the same for each limited outcome, and for "evaluation succeeds" if failures are learned.
     through : the point of the slice, in the user's terms.
-    at : positions of the trials, (n, 1) or (n, 2).
-    verdict : "feasible", "infeasible", "failed" or "no result yet", n of them.
-    ids : of the trials, (n,).
+    at : the positions of the trials, (n, 1) or (n, 2).
+    verdict : "feasible", "infeasible", "failed" or "no result yet" for each trial.
+    ids : the ids of the trials, (n,).
     """
 
     axes: tuple[Axis, ...]

@@ -19,19 +19,19 @@ class FrontPair:
 
     Attributes
     ----------
-    labels : of the two objectives, with their units.
-    maximize : whether more is better, for each.
-    ids : of the trials, (n,).
-    values : results, (n, 2).
-    keeps_limits : which results keep all limits, (n,).
-    on_front : rows of the points on the front, (m,), by the first objective.
-    at : where these are, (m, 2): results as they were seen, or as they are expected where results are noisy.
-    expected : what the models expect there, without noise, (m, 2).
-    low, high : ends of the 95 % interval, (m, 2) each.
+    labels : the names of the two objectives, with their units.
+    maximize : for each objective, whether more is better.
+    ids : the ids of the trials, (n,).
+    values : the results, (n, 2).
+    keeps_limits : a mask (n,) of the results that keep all limits.
+    on_front : the rows of the points on the front, (m,), sorted by the first objective.
+    at : the points of the front, (m, 2): results, or posterior means if results are noisy.
+    expected : the posterior means there, without noise, (m, 2).
+    low, high : the ends of the 95 % interval, (m, 2) each.
     feasible : the probability that all limits are kept there, (m,).
-    steps : corners (s, 2) of the border of what the front dominates; of two objectives only, else empty.
-    reference : from which the hypervolume is measured, (2,); None before any result.
-    hypervolume : of all objectives.
+    steps : the corners (s, 2) of the border of the dominated part; empty with more than two objectives.
+    reference : the point from which the hypervolume is measured, (2,); None before any result.
+    hypervolume : the hypervolume of all objectives.
     """
 
     labels: tuple[str, str]
@@ -55,7 +55,7 @@ def front(study: StudyLike, *, objectives: Sequence[str] | None = None) -> tuple
     source = study_of(study)
     names = source.goals.objectives if objectives is None else objectives
     if len(source.goals.objectives) < 2:
-        raise InvalidInput("a front is for several objectives; this study has one: see convergence.")
+        raise InvalidInput("a front needs several objectives; this study has one. Use convergence.")
     if isinstance(names, str) or len(set(names)) < 2 or not set(names) <= set(source.goals.objectives):
         known = ", ".join(source.goals.objectives)
         raise InvalidInput(f"objectives must be two or more of {known}; got {shown(objectives)}.")
@@ -99,7 +99,7 @@ def _pair(source: Source, a: str, b: str) -> FrontPair:
 
 
 def _steps(values: Array, reference: Array | None) -> Array:
-    """Corners of the border of what points dominate, which are sorted by the first objective."""
+    """The corners of the border of the part that the points dominate; the points are sorted by the first objective."""
     if reference is None:
         return values
     first, last = values[0], values[-1]

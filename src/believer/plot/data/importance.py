@@ -5,13 +5,14 @@ symbol  meaning
 ======  ==========================================================================================
 ℓ_j     lengthscale of parameter j, as a share of its range: the shortest of its columns
 L(ℓ_j)  log likelihood of the results with another ℓ_j, all else as it was fitted
-e_j     mean squared error of the model where the values of parameter j are shuffled among trials
+e_j     mean squared error of the model if the values of parameter j are shuffled among trials
 ======  ==========================================================================================
 
 By lengthscales the importance of j is (1/ℓ_j) / Σ_i (1/ℓ_i): a parameter along which the outcome varies quickly
 matters. Its interval is that of all ℓ_j with L(ℓ_j) ≥ L - 1.92, a 95 % likelihood interval. By permutation it is
 (e_j - e) / Var(y), with e the error without a shuffle: 0 for a parameter that the model does not use. Its interval
-holds 95 % of the shuffles. Above 600 results lengthscales have no intervals, and some of the results are shuffled.
+contains 95 % of the shuffles. With more than 600 results there are no intervals of lengthscales, and only some of the
+results are shuffled.
 """
 
 from __future__ import annotations
@@ -29,22 +30,22 @@ from believer.surrogates.protocols import Rescalable, Scaled
 
 METHODS = ("lengthscales", "permutation")
 DROP = 1.9207294103470494
-"""Half of the 95 % quantile of χ² with one degree of freedom: by so much the log likelihood may drop."""
+"""Half of the 95 % quantile of χ² with one degree of freedom, by which the log likelihood may drop."""
 
 MAX_RESULTS = 600
-"""Likelihoods of more results take too long for intervals of lengthscales."""
+"""With more results than this, likelihoods take too long for intervals of lengthscales."""
 
 _WORK = 5e10
-"""The bound of work for permutation importance: with many results, only some of them are shuffled and predicted."""
+"""The bound of the cost of permutation importance: of many results, only some are shuffled and predicted."""
 
 _MIN_POINTS, _MAX_POINTS, _RELEVANCE_WORK = 16, 256, 2e9
-"""Bounds of the number of points and of the work of predictions that order parameters by importance."""
+"""The bounds of the number of points and of the cost of predictions, for the order of parameters by importance."""
 
 _NOTHING = 1e-6
 """A smaller share of the variance counts as zero."""
 
 _WIDEST = 4.0
-"""The largest half-width of an interval of log ℓ that is searched for."""
+"""The largest half-width of an interval of log ℓ that is searched."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,11 +56,12 @@ class Importance:
     ----------
     label : the name of the outcome, with its units.
     method : "lengthscales" or "permutation".
-    measure : what the numbers are, for an axis.
-    names : of the parameters.
-    values : (p,).
-    low, high : 95 % interval, (p,) each; NaN where there is none.
-    by_descriptors : of a parameter with descriptors, the share of its importance that these have, and not its identity.
+    measure : the description of the numbers, for an axis.
+    names : the names of the parameters.
+    values : the importance of each parameter, (p,).
+    low, high : the 95 % interval, (p,) each; NaN if there is none.
+    by_descriptors : for each parameter with descriptors, the share of its importance that is due to them and not to its
+        identity.
     """
 
     label: str
@@ -73,7 +75,7 @@ class Importance:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """The names, with what descriptors account for: "solvent (80 % by descriptors)"."""
+        """The names, with the share of descriptors: "solvent (80 % by descriptors)"."""
         said = {name: f"{name} ({share:.0%} by descriptors)" for name, share in self.by_descriptors.items()}
         return tuple(said.get(name, name) for name in self.names)
 
@@ -110,7 +112,8 @@ def by_descriptors(source: Source, outcome: str) -> dict[str, float]:
 
 
 def lengthscales_of(source: Source, outcome: str) -> Array | None:
-    """The shortest lengthscale of each parameter, (p,); infinite for one with one value, None if there are none."""
+    """The shortest lengthscale of each parameter, (p,); infinite for a parameter with one value, and None if the model
+    has none."""
     model = source.learned(outcome).fit
     if not has(model, Scaled):
         return None
@@ -121,17 +124,17 @@ def lengthscales_of(source: Source, outcome: str) -> Array | None:
 def relevance_of(source: Source, outcome: str) -> Array:
     """The importance of each parameter for the model, (p,): the total effects on its mean over the space.
 
-    T_j = E[(μ(a) - μ(a with b_j))²] / 2 Var(μ), for points a and b of the space ([Jansen1999]). A parameter that the
-    results do not depend on has next to none, whatever its lengthscale is.
+    T_j = E[(μ(a) - μ(a with b_j))²] / 2 Var(μ), for points a and b of the space ([Jansen1999]). A parameter on which
+    the results do not depend has almost none, whatever its lengthscale.
     """
     learned, rng = source.learned(outcome), source.cache.randomness(0, "relevance")
     n, p = len(learned.ids), len(source.axes)
     count = int(np.clip(_RELEVANCE_WORK / (p * n**2), _MIN_POINTS, _MAX_POINTS))
     A, B = (source.cache.region.sample(count, rng) for _ in range(2))
-    m = min(len(A), len(B))  # of a region that is hard to find points of, fewer than were asked for
+    m = min(len(A), len(B))  # if points of the region are hard to find, there are fewer than requested
     if m < 2:
         return np.zeros(p)
-    # Points of a sample are evenly spread: in their order they would not be independent of the other's.
+    # Points of a sample are evenly spread; in the same order, the two samples would not be independent.
     A, B = A[:m], B[rng.permutation(len(B))[:m]]
     at, moved = learned.fit.predict(A).mean, np.zeros(p)
     for j, axis in enumerate(source.axes):
@@ -178,7 +181,7 @@ def _factor(model: Rescalable, start: int, stop: int, side: float) -> float:
 
 
 def _some(n: int, predictions: int) -> IntArray:
-    """Rows of n results, evenly spread: all of them, unless so many predictions of all would take too long."""
+    """Evenly spread rows of n results: all of them, unless the predictions would take too long."""
     most = max(40, int(_WORK / (predictions * n**2)))
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
 

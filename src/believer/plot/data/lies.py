@@ -1,8 +1,8 @@
 """A batch, lie by lie: the posterior and the acquisition function before and after each lie.
 
-After a point is chosen, the model is told a pseudo-observation there, a lie. The acquisition collapses around it, and
-the next point is chosen elsewhere: that is how the points of a batch come to differ. All of it is shown along one
-parameter, or along two; in a space of more, in a slice through the first point of the batch.
+After a point is chosen, the model is conditioned on a pseudo-observation there, a lie. The acquisition function
+collapses around it, so that the next point of the batch is chosen elsewhere. This is shown along one or two parameters;
+in a space with more, in a slice through the first point of the batch.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NAMES = {
     "EHVI": "expected hypervolume improvement",
     "feasibility": "probability of feasibility",
 }
-"""Names of acquisition functions in figures."""
+"""The names of acquisition functions in figures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,18 +51,18 @@ class LieStep:
     Attributes
     ----------
     lies : the number of lies.
-    mean : expected outcome, in the user's units.
-    low, high : its 95 % interval.
-    worth : the acquisition function; NaN where no point is allowed.
-    lie_ids : of the trials that were lied about, (j,).
+    mean : the posterior mean, in the user's units.
+    low, high : the 95 % interval.
+    worth : the acquisition function; NaN if no point is allowed.
+    lie_ids : the ids of the trials with lies, (j,).
     lie_at : their positions, (j, 1) or (j, 2).
     lie_values : the lies, (j,), in the user's units.
-    lie_nearness : how near each is to the slice, from 0 to 1, (j,).
+    lie_nearness : the nearness of each to the slice, from 0 to 1, (j,).
     next_id : the trial that is chosen now; None after the last.
     next_at : its position, (1,) or (2,); None after the last.
     next_worth : the acquisition there; None after the last.
-    next_nearness : how near it is to the slice; None after the last.
-    provenance : why it was chosen, in words.
+    next_nearness : its nearness to the slice; None after the last.
+    provenance : the reason for its choice, in words.
     """
 
     lies: int
@@ -93,10 +93,10 @@ class Lies:
     verb : the verb for the lies, e.g. "believing".
     batch : "pending" or "next".
     steps : before the first lie, and after each.
-    through : the point of the slice, in the user's terms; None if there is nothing else to hold.
-    at : positions of the n results, (n, 1) or (n, 2).
-    values : results, (n,).
-    nearness : how near each is to the slice, from 0 to 1, (n,).
+    through : the point of the slice, in the user's terms; None if there are no other parameters.
+    at : the positions of the n results, (n, 1) or (n, 2).
+    values : the results, (n,).
+    nearness : the nearness of each to the slice, from 0 to 1, (n,).
     maximize : whether more is better.
     """
 
@@ -133,7 +133,7 @@ def lies(
         given = "no trial is pending" if batch == "pending" else f"got {shown(batch)}"
         raise InvalidInput(f'batch must be "pending" or "next"; {given}.')
     for output in source.outputs:
-        source.learned(output)  # one error, before any work
+        source.learned(output)  # invalid arguments raise before any work
     request, points, words = _pending(source, q) if batch == "pending" else _next(source, liar, q)
     axes = _axes(source, name, parameters)
     x = points[0][1]
@@ -142,7 +142,7 @@ def lies(
     belief, steps = liar.begin(request).with_pending(start), list[LieStep]()
     for count, ((trial, point), said) in enumerate(zip(points, words, strict=True), start=1):
         steps.append(scene.step(belief, trial, point, said))
-        # Of a pending trial some outcomes may be known: only the others are lied about.
+        # Some outcomes of a pending trial may be known; only the others get lies.
         pending = batch == "pending"
         belief = belief.with_pending(_until(request, count)) if pending else belief.with_lie(request, trial, point)
     steps.append(scene.step(belief, None, None, ""))
@@ -173,7 +173,7 @@ def _liar(source: Source, strategy: str | Strategy | None) -> PseudoObservations
     found = source.settings.strategy if strategy is None else serialization.strategy_named(strategy)
     if not isinstance(found, PseudoObservations):
         raise InvalidInput(
-            f"{type(found).__name__} tells no lies, so there is nothing to show before and after one; pass "
+            f"this figure needs a strategy of pseudo-observations; {type(found).__name__} is not one. Pass "
             'strategy="kb" to see what Kriging Believer would do.'
         )
     return found
@@ -183,7 +183,7 @@ Points = list[tuple[int, Array]]
 
 
 def _pending(source: Source, q: int) -> tuple[Request, Points, list[str]]:
-    """The first trials that have no result yet; and why they were chosen."""
+    """The first trials without a result, and the reasons for their choice."""
     trials, ids = source.trials, source.history.pending.ids[:q]
     request = request_of(source.settings, source.history, 1, cache=source.cache)
     places = [trials.row(trial) for trial in ids]
@@ -192,7 +192,7 @@ def _pending(source: Source, q: int) -> tuple[Request, Points, list[str]]:
 
 
 def _until(request: Request, count: int) -> Request:
-    """The request as if no more than the first ``count`` of all pending trials were under way."""
+    """The request as if only the first ``count`` of all pending trials were pending."""
     ids = sorted({trial for one in request.outputs for trial in one.pending.ids})[:count]
     outputs = []
     for one in request.outputs:
@@ -211,7 +211,7 @@ def _next(source: Source, liar: PseudoObservations, q: int) -> tuple[Request, Po
 def _axes(source: Source, outcome: str, parameters: Sequence[str] | None) -> tuple[Axis, ...]:
     axes = source.by_relevance(outcome)[:2] if parameters is None else axes_named(source, parameters)
     if len(axes) > 2:
-        raise InvalidInput(f"lies are shown along one parameter or two; got {len(axes)}.")
+        raise InvalidInput(f"parameters must be one or two; got {len(axes)}.")
     varied = tuple(axis for axis in axes if not axis.is_constant) or axes[:1]
     return varied if len(varied) == 1 else tuple(map(thinned, varied))
 

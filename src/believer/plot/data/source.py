@@ -1,8 +1,8 @@
-"""The study behind a figure: whatever was passed becomes one value that every figure reads.
+"""The study behind a figure, as one value that every figure reads.
 
 A study is an ``Optimizer``, the ``Result`` of ``minimize``, a study from ``read_study``, or the path of a journal. Its
-models are made from its settings, without a fit where the last ask has seen all results. What a journal cannot hold, a
-constraint or a custom acquisition, strategy or maximizer, is not needed for that; a custom surrogate is.
+models are made from its settings, without a fit if the last ask used all results. The models do not need a constraint
+or a custom acquisition function, strategy or maximizer, which a journal cannot hold; they do need a custom surrogate.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from believer.study.settings import StudySettings, upgraded_config
 from believer.study.study import Study, read_study
 
 _DISPENSABLE = ("acquisition", "strategy", "maximizer")
-"""Parts that predictions do not need."""
+"""The parts that predictions do not need."""
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A study as figures read it. Made by :func:`study_of`; models are fitted once, when they are first needed.
+    """A study as figures read it, made by :func:`study_of`. Models are fitted once, when they are first needed.
 
     Attributes
     ----------
-    study : what happened.
-    goals : what is wanted of each outcome.
-    replaced : parts that a journal could not restore, and that defaults stand for: "strategy", "acquisition",
+    study : the study.
+    goals : the goal of each outcome.
+    replaced : the parts that a journal could not restore, and that are replaced by defaults: "strategy", "acquisition",
         "maximizer", "constraint", "table". Predictions do not need them.
     """
 
@@ -73,7 +73,7 @@ class Source:
 
     @property
     def settings(self) -> StudySettings:
-        """The settings; InvalidInput, which names what to pass, where a journal alone does not hold the surrogate."""
+        """The settings; InvalidInput, which says what to pass, if the journal does not have the surrogate."""
         if self._settings is not None:
             return self._settings
         raise InvalidInput(
@@ -88,11 +88,11 @@ class Source:
 
     @cached_property
     def history(self) -> History:
-        """The study as models learn it."""
+        """The history from which the models learn."""
         return self.study.history(self.settings) if self._history is None else self._history
 
     def with_history(self, history: History) -> Source:
-        """The study with models that learn another history, which says by which fit they were made."""
+        """The study with models of another history, which has the fit by which they were made."""
         return replace(self, _history=history)
 
     @cached_property
@@ -102,11 +102,11 @@ class Source:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Names of what models learn: objectives, then limited outcomes."""
+        """The names of the outputs that models learn: objectives, then limited outcomes."""
         return tuple(output.name for output in self.goals.outputs)
 
     def chosen(self, outcome: str | None) -> str:
-        """The outcome of that name; the first objective for None. InvalidInput for one that the study has not."""
+        """The outcome of that name; the first objective for None. InvalidInput if the study does not have it."""
         if outcome is None:
             return self.outputs[0]
         if outcome == self.label(self.outputs[0]):
@@ -121,7 +121,7 @@ class Source:
         return f"{self.named(outcome)} ({units})" if units else self.named(outcome)
 
     def named(self, outcome: str) -> str:
-        """The name of an outcome: a plain study may have named its number when it told the first."""
+        """The name of an outcome; in a plain study, the first result may have named the number."""
         if outcome != ONLY or not self.goals.is_plain:
             return outcome
         first = next((one for one in self.study.outcomes.values() if one.objectives), None)
@@ -151,7 +151,7 @@ class Source:
 
     @property
     def learns_failures(self) -> bool:
-        """Whether a model says where evaluations fail."""
+        """Whether a model learns where evaluations fail."""
         return any(table.output.name == RUNS for table in self.history.tables)
 
     def predict(self, X: Array, outcome: str) -> tuple[Array, Array, Array, Array]:
@@ -168,9 +168,9 @@ class Source:
 
     @cached_property
     def best(self) -> int | None:
-        """The id of the trial that figures go through: the best result, or the point of the front in its middle.
+        """The id of the trial through which slices go: the best result, or the middle point of the front.
 
-        Where nothing is within the limits, the best result of the first objective. None before the first result.
+        If no result is within the limits, it is the best result of the first objective; None before the first result.
         """
         trials, first = self.trials, self.outputs[0]
         if len(self.goals.objectives) > 1 and self._settings is not None and len(self.front):
@@ -211,11 +211,11 @@ class Source:
         return found
 
     def by_relevance(self, outcome: str) -> tuple[Axis, ...]:
-        """Axes by how much the model's mean changes along them; constant ones last.
+        """The axes, sorted by the change of the model's mean along them; constant ones come last.
 
-        Where that says nothing, as of a model that expects the same everywhere, the shortest lengthscale comes first.
+        If the mean is the same everywhere, the shortest lengthscale comes first.
         """
-        from believer.plot.data.importance import lengthscales_of, relevance_of  # it is made of sources
+        from believer.plot.data.importance import lengthscales_of, relevance_of  # imports this module
 
         if outcome not in self._relevant:
             scales = lengthscales_of(self, outcome)

@@ -1,4 +1,4 @@
-"""When trials were handed out and when their results came in, and how many were pending at once."""
+"""The times at which trials were handed out and their results arrived, and the number of pending trials."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class Timeline:
 
     Attributes
     ----------
-    ids : of the trials, (n,).
-    begin : when each was handed out, (n,), in seconds since the first.
-    end : when its result came in, (n,); the time of the last event for those under way.
-    lane : the slot that each takes, (n,), from 0 on: the first that is free when it is handed out.
-    status : of the trials, n of them.
+    ids : the ids of the trials, (n,).
+    begin : the time at which each was handed out, (n,), in seconds since the first.
+    end : the time at which its result arrived, (n,); the time of the last event for pending trials.
+    lane : the slot of each trial, (n,), from 0: the first free one when it is handed out.
+    status : the status of each trial.
     batch : the number of the ask, (n,).
     origin : the time of the first ask, in seconds since 1970 (UTC).
-    busy_at : times at which the number of trials under way changes, (k,).
+    busy_at : the times at which the number of pending trials changes, (k,).
     busy : the number of trials that are pending from then on, (k,).
-    utilization : the share of the time that the lanes were taken, between the first ask and the last event.
-    is_timed : False for a study from before times were written: then times are numbers of events.
+    utilization : the share of the time, between the first ask and the last event, in which the lanes were occupied.
+    is_timed : whether the events have times; otherwise, in older studies, times are the numbers of events.
     """
 
     ids: IntArray
@@ -56,7 +56,7 @@ def timeline(study: StudyLike) -> Timeline:
         if isinstance(event, Asked):
             begun |= {trial.id: time for trial in event.trials}
         elif isinstance(event, Told | Failed | Abandoned):
-            ended[event.id] = time  # of a result in parts, the last one
+            ended[event.id] = time  # the last part of a result in parts
     rows = [i for i, trial in enumerate(trials.ids.tolist()) if trial in begun]
     if not rows:
         raise InvalidInput("a timeline needs at least one trial that was handed out; there is none yet.")
@@ -66,7 +66,7 @@ def timeline(study: StudyLike) -> Timeline:
     waiting = [trials.status[i] in ("pending", "partial") for i in rows]
     end = np.array([last if w else ended.get(i, last) for i, w in zip(ids.tolist(), waiting, strict=True)]) - origin
     end = np.maximum(end, begin)
-    lane = _lanes(begin, np.where(waiting, np.inf, end))  # who has no result yet leaves no slot
+    lane = _lanes(begin, np.where(waiting, np.inf, end))  # a trial without a result does not free its slot
     moments = np.unique(np.concatenate([begin, end]))
     busy = np.array([int(((begin <= t) & (end > t)).sum()) for t in moments], dtype=np.int64)
     whole = (last - origin) * (int(lane.max()) + 1)
@@ -86,7 +86,8 @@ def timeline(study: StudyLike) -> Timeline:
 
 
 def _times(events: tuple[Event, ...]) -> tuple[list[float], bool]:
-    """The time of each event, never before that of an earlier one; their numbers, and False, where some lack it."""
+    """The time of each event, never before that of an earlier one; the numbers of events, and False, if some have no
+    time."""
     found = [getattr(event, "at", None) for event in events]
     timed = [isinstance(event, Asked | Told | Failed | Abandoned) for event in events]
     if any(is_timed and at is None for is_timed, at in zip(timed, found, strict=True)):
@@ -96,7 +97,7 @@ def _times(events: tuple[Event, ...]) -> tuple[list[float], bool]:
 
 
 def _lanes(begin: Array, end: Array) -> IntArray:
-    """The first slot that is free for each trial; those that are handed out together are in different ones."""
+    """The first free slot for each trial; trials that are handed out together are in different slots."""
     taken, lanes = list[tuple[float, float]](), np.zeros(len(begin), dtype=np.int64)
     for i in np.argsort(begin, kind="stable"):
         here = (float(begin[i]), float(end[i]))

@@ -1,4 +1,4 @@
-"""The trials of a study as columns: one row a trial, in id order."""
+"""The trials of a study as columns, with a row for each trial, in id order."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class Trials:
 
     Attributes
     ----------
-    ids : (n,).
-    params : in the user's terms, n of them.
+    ids : the ids, (n,).
+    params : the points in the user's terms, n of them.
     X : the same in the encoded cube, (n, d).
     status : "done", "partial", "failed", "pending" or "abandoned", n of them.
     origin : "design", "model", "enqueued" or "observed", n of them.
-    provenance : why each was chosen, in words.
-    error : why a trial failed; "" for the others.
+    provenance : the reason for each choice, in words.
+    error : the reason why a trial failed; "" for the others.
     batch : the number of the ask, from 1 on, (n,); 0 for a trial from elsewhere.
-    values : by outcome, (n,); NaN where there is none.
-    keeps_limits : whether a trial is done and all limits are kept by what was observed, (n,).
+    values : for each outcome its values, (n,); NaN if there is none.
+    keeps_limits : whether a trial is done and its results keep all limits, (n,).
     """
 
     ids: IntArray
@@ -59,12 +59,12 @@ class Trials:
         """The row of a trial."""
         found = np.flatnonzero(self.ids == trial_id)
         if not len(found):
-            raise InvalidInput(f"there is no trial {trial_id} that this space has a place for.")
+            raise InvalidInput(f"there is no trial {trial_id} in this space.")
         return int(found[0])
 
 
 def trials_of(study: Study, goals: Goals) -> Trials:
-    """The trials of a study; those that its space has no place for any more are left out."""
+    """The trials of a study; those that no longer fit its space are left out."""
     asks = [event for event in study.events if isinstance(event, Asked)]
     batch = {trial.id: number for number, asked in enumerate(asks, start=1) for trial in asked.trials}
     outside, outcomes = {trial.id for trial in study.outside}, study.outcomes

@@ -1,4 +1,4 @@
-"""The regressors of ``skopt.learning``: scikit-learn's, which also say how sure they are."""
+"""The regressors of ``skopt.learning``: those of scikit-learn, with standard deviations."""
 
 from believer.integrations.skopt.learning.ensembles import (
     ExtraTreesRegressor,

@@ -1,4 +1,4 @@
-"""Forests and boosted trees that say how sure they are."""
+"""Forests and boosted trees with standard deviations."""
 
 from typing import Any, Self
 
@@ -16,7 +16,8 @@ __all__ = ["ExtraTreesRegressor", "GradientBoostingQuantileRegressor", "RandomFo
 
 
 def _predicted(forest: Any, X: Any, least: float) -> tuple[Any, Any]:
-    """Mean and std of the mixture of all leaves that a point falls into: spread within them, and between trees."""
+    """The mean and standard deviation of the mixture of all leaves of a point, with the spread within leaves and
+    between trees."""
     X = np.asarray(X, dtype=np.float32)
     leaves = [tree.tree_.apply(X) for tree in forest.estimators_]
     means = np.array([tree.tree_.value[at, 0, 0] for tree, at in zip(forest.estimators_, leaves, strict=True)])
@@ -25,12 +26,12 @@ def _predicted(forest: Any, X: Any, least: float) -> tuple[Any, Any]:
 
 
 class RandomForestRegressor(ensemble.RandomForestRegressor):  # type: ignore[misc]
-    """scikit-learn's, with ``predict(X, return_std=True)``.
+    """scikit-learn's class, with ``predict(X, return_std=True)``.
 
     Parameters
     ----------
-    n_estimators, min_variance : how many trees; the least variance in a leaf.
-    options : those of scikit-learn's.
+    n_estimators, min_variance : the number of trees, and the least variance in a leaf.
+    options : the options of scikit-learn's class.
     """
 
     def __init__(self, n_estimators: int = 10, *, min_variance: float = 0.0, **options: Any) -> None:
@@ -38,7 +39,7 @@ class RandomForestRegressor(ensemble.RandomForestRegressor):  # type: ignore[mis
         self.min_variance = min_variance
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean at the points ``X``, with ``return_std`` also how surely."""
+        """The mean at the points ``X``; with ``return_std`` also the standard deviation."""
         return _predicted(self, X, self.min_variance) if return_std else super().predict(X)
 
     @classmethod
@@ -47,12 +48,12 @@ class RandomForestRegressor(ensemble.RandomForestRegressor):  # type: ignore[mis
 
 
 class ExtraTreesRegressor(ensemble.ExtraTreesRegressor):  # type: ignore[misc]
-    """scikit-learn's, with ``predict(X, return_std=True)``.
+    """scikit-learn's class, with ``predict(X, return_std=True)``.
 
     Parameters
     ----------
-    n_estimators, min_variance : how many trees; the least variance in a leaf.
-    options : those of scikit-learn's.
+    n_estimators, min_variance : the number of trees, and the least variance in a leaf.
+    options : the options of scikit-learn's class.
     """
 
     def __init__(self, n_estimators: int = 10, *, min_variance: float = 0.0, **options: Any) -> None:
@@ -60,7 +61,7 @@ class ExtraTreesRegressor(ensemble.ExtraTreesRegressor):  # type: ignore[misc]
         self.min_variance = min_variance
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean at the points ``X``, with ``return_std`` also how surely."""
+        """The mean at the points ``X``; with ``return_std`` also the standard deviation."""
         return _predicted(self, X, self.min_variance) if return_std else super().predict(X)
 
     @classmethod
@@ -73,10 +74,10 @@ class GradientBoostingQuantileRegressor(RegressorMixin, BaseEstimator):  # type:
 
     Parameters
     ----------
-    quantiles : three of them; the middle one is the prediction, half the distance of the others its std.
+    quantiles : three quantiles; the middle one is the prediction, and half the distance between the others its std.
     base_estimator : a GradientBoostingRegressor whose settings each of them has, with ``loss="quantile"``.
-    n_jobs : plays no part.
-    random_state : of the trees.
+    n_jobs : ignored.
+    random_state : the random state of the trees.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class GradientBoostingQuantileRegressor(RegressorMixin, BaseEstimator):  # type:
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """One regressor for each quantile."""
+        """Fit one regressor for each quantile."""
         base = self.base_estimator
         if base is None:
             base = ensemble.GradientBoostingRegressor(loss="quantile")

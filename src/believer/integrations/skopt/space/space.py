@@ -33,7 +33,7 @@ def check_random_state(seed: Any) -> np.random.RandomState:
 
 
 class OutOfOrder(InvalidInput, RuntimeError):
-    """A call that comes too early, or with a point that cannot be: there a RuntimeError."""
+    """A call that comes too early, or with an impossible point; scikit-optimize raises a RuntimeError for it."""
 
 
 class Dimension:
@@ -84,7 +84,7 @@ class Real(Numeric):
     Parameters
     ----------
     low, high : the bounds, both included.
-    prior, base : "uniform" or "log-uniform", and of which logarithm.
+    prior, base : "uniform" or "log-uniform", and the base of the logarithm.
     transform, name : "identity" or "normalize", two ways to draw; for ``use_named_args`` and plots.
     """
 
@@ -104,7 +104,7 @@ class Categorical(Dimension):
 
     Parameters
     ----------
-    categories, prior : values that differ, and how likely each is to be drawn; models make nothing of the latter.
+    categories, prior : the different values, and the probability with which each is drawn; models ignore the prior.
     transform, name : "onehot", "label" or "normalize", which draws without the prior; as for :class:`Real`.
     """
 
@@ -124,18 +124,18 @@ class Categorical(Dimension):
             raise InvalidInput(f"a prior must have a share for each category, 1 in all; got {shown(self.prior)}.")
         try:
             self.parameter = engine.Categorical(self.categories)
-        except InvalidInput:  # values that are no plain data are known by their places
+        except InvalidInput:  # values that are not plain data are replaced by their positions
             self.parameter = engine.Categorical(range(k))
 
     def to_engine(self, value: Any) -> Any:
-        """A category in the engine's terms; KeyError where it is none."""
+        """A category in the engine's terms; KeyError if it is not one."""
         for category, choice in zip(self.categories, self.parameter.choices, strict=True):
             if category is value or category == value:
                 return choice
         raise KeyError(value)
 
     def from_engine(self, choice: Any) -> Any:
-        """The category that a choice of the engine's stands for."""
+        """The category for a choice of the engine."""
         return self.categories[self.parameter.choices.index(choice)]
 
     def __contains__(self, value: Any) -> bool:
@@ -170,7 +170,7 @@ class Space:
     Parameters
     ----------
     dimensions : each as for :func:`check_dimension`; or another space, whose constraint is kept.
-    constraint : says of a point, which is a list, whether it may be evaluated; None if all may.
+    constraint : a function that says whether a point, which is a list, may be evaluated; None if all may.
     """
 
     dimensions: Any

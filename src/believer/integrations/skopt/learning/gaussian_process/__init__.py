@@ -14,13 +14,13 @@ __all__ = ["GaussianProcessRegressor"]
 
 
 class GaussianProcessRegressor(gaussian_process.GaussianProcessRegressor):  # type: ignore[misc]
-    """scikit-learn's, with ``noise``. To be minimized with, believer's own GP ("GP") is faster and better.
+    """scikit-learn's class, with ``noise``. For optimization, believer's own GP ("GP") is faster and better.
 
     Parameters
     ----------
     kernel : by default a Matérn kernel with nu = 5/2 times a constant.
     noise : "gaussian" infers it, a number is its variance.
-    options : those of scikit-learn's.
+    options : the options of scikit-learn's class.
     """
 
     def __init__(self, kernel: Any = None, *, noise: Any = None, normalize_y: bool = True, **options: Any) -> None:
