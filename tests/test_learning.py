@@ -74,7 +74,8 @@ def test_a_refit_of_a_model_that_could_be_conditioned_keeps_failures_too() -> No
             fits.append(len(X))
             return GP().fit(Data(X, y), rng, previous)
 
-    optimizer = Optimizer(SPACE, surrogate=Spy(), n_init=5, strategy=PseudoObservations(update="refit"), seed=0)
+    strategy = PseudoObservations(update="refit")
+    optimizer = Optimizer(SPACE, surrogate=Spy(), n_init=5, strategy=strategy, warp="none", seed=0)
     batch = optimizer.ask(5)
     optimizer.tell_many(batch[:4], [0.0, 1.0, 2.0, 3.0])
     optimizer.tell(batch[4], error="crashed")
