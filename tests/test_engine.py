@@ -89,7 +89,7 @@ def test_of_an_older_stretch_everything_but_its_choices_is_checked(path: Path) -
     assert str(replay(path)) == f"2 asks were written by engine 1, this is engine {ENGINE}: choices differ"
     whole = path.read_bytes()
     for line, change, words in (
-        (5, lambda r: r["request"].update(distinct=3), "no ask that could be made again"),
+        (5, lambda r: r["request"].update(distinct=3), "not an ask that can be repeated"),
         (5, lambda r: r["trials"][0].update(id=7), "does not follow"),
         (6, lambda r: r.update(id=9), "does not follow"),
     ):

@@ -307,7 +307,7 @@ def test_a_request_that_nobody_can_make_is_damage_of_its_line(name: str, value: 
     with Optimizer(SPACE, n_init=2, strategy=QEI(samples=8), maximizer=CLIMBING, journal=path, seed=0) as study:
         study.ask(1)
     edited(path, lambda record: record["request"].update({name: value}), line=2)
-    with pytest.raises(JournalCorrupt, match="line 2 is no ask that could be made again") as caught:
+    with pytest.raises(JournalCorrupt, match="line 2 is not an ask that can be repeated") as caught:
         replay(path)
     assert caught.value.line == 2
 

@@ -256,7 +256,7 @@ def test_the_place_in_the_table_is_counted_from_all_of_it() -> None:
         said = rank(optimizer)
         assert said is not None
         assert said.endswith(f"{words}.")
-        assert f"{len(pure)} keep the limit" in said
+        assert f"{len(pure)} of {len(table())} rows keep the limit" in said
 
 
 def test_the_simulation_keeps_its_balances_and_crashes_where_it_runs_away() -> None:

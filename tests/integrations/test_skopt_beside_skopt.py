@@ -272,9 +272,9 @@ def test_options_of_a_minimizer_have_the_places_that_they_have_there(name: str) 
     assert by_place.x_iters == by_name.x_iters
     assert by_place.specs["args"]["n_calls"] == 5
     for wrong in ({"n_calls": 4}, {"callback": None}):
-        with pytest.raises(TypeError, match="once each"):
+        with pytest.raises(TypeError, match="each option once"):
             minimize(bowl, dimensions, *options.values(), **wrong)
-    with pytest.raises(TypeError, match="once each"):
+    with pytest.raises(TypeError, match="each option once"):
         minimize(bowl, dimensions, *options.values(), *range(30))
 
 

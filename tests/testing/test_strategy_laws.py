@@ -496,7 +496,7 @@ BROKEN: list[tuple[str, Strategy]] = [
     (NEW, RepeatsItself()),
     (NEW, FailsAtTwelve()),
     ("a finite space is used to its last point", NeverLooks()),
-    ("where repeats are welcome there are points too", InsistsOnNew()),
+    ("a strategy answers if repeats are allowed", InsistsOnNew()),
     ("without a maximizer the strategy finds one", WantsAMaximizer()),
     ("a maximizer that repeats itself does not make points repeat", TrustsTheMaximizer()),
     *((WORDS, saying(said)()) for said in (None, "", " ", "drawn\nat random", f"drawn by {object()!r}")),
