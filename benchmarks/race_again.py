@@ -61,7 +61,7 @@ def main() -> None:
                     file.write(json.dumps({"cell": cell, "result": result}) + "\n")
                 print(*key, flush=True)
     text = "# The default of today beside its peers\n\nMade by [race_again.py](../../race_again.py).\n"
-    (SUITE / "again.md").write_text(text + "".join(map(table, SIZES)), encoding="utf-8")
+    (SUITE / "again.md").write_text(text + "".join(map(table, SIZES)) + table(*SIZES), encoding="utf-8")
 
 
 def key_of(row: dict[str, Any]) -> tuple[str, str, int, int]:
@@ -77,33 +77,39 @@ def score(row: dict[str, Any]) -> float:
     return max(float(np.log10(max((min(values) - measure.optimum) / measure.scale, 1e-12))), FLOOR)
 
 
-def table(q: int) -> str:
-    """Every peer, and an earlier default, against the default of today, on the problems that both raced on."""
-    found: dict[str, dict[tuple[str, int], float]] = defaultdict(dict)
+def table(*sizes: int) -> str:
+    """Every peer, and an earlier default, against the default of today, on the cells that both raced on.
+
+    A problem counts once for each of the ``sizes`` of batches.
+    """
+    found: dict[str, dict[tuple[str, int, int], float]] = defaultdict(dict)
     for row in rows(STORE):
-        member, problem, size, seed = key_of(row)
-        if size == q:
-            found[member][problem, seed] = score(row)
+        member, problem, q, seed = key_of(row)
+        if q in sizes:
+            found[member][problem, q, seed] = score(row)
     ours = found.pop(DEFAULT)
-    for row in rows(SUITE / f"q{q}" / "results.jsonl"):
-        member, problem, _, seed = key_of(row)
+    for row in [row for q in sizes for row in rows(SUITE / f"q{q}" / "results.jsonl")]:
+        member, problem, q, seed = key_of(row)
         if member in PEERS:
-            found[member][problem, seed] = score(row)
+            found[member][problem, q, seed] = score(row)
     lines, chances = [], []
     for name, theirs in found.items():
-        by_problem: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        by_problem: dict[tuple[str, int], list[tuple[float, float]]] = defaultdict(list)
         for at, score_of_it in theirs.items():
             if at in ours:
-                by_problem[at[0]].append((ours[at], score_of_it))
+                by_problem[at[:2]].append((ours[at], score_of_it))
         mine, its = np.array([np.mean(pairs, axis=0) for pairs in by_problem.values()]).T
-        d, seeds = mine - its, len({at[1] for at in theirs if at in ours})
+        d, seeds = mine - its, sorted({len(pairs) for pairs in by_problem.values()})
         chances.append(wilcoxon(d))
+        means = [f"{mine.mean():.2f}", f"{its.mean():.2f}", f"{d.mean():.2f}"]
         won = f"{(d < 0).sum()} : {(d > 0).sum()}"
-        lines.append([name, str(len(d)), str(seeds), f"{mine.mean():.2f}", f"{its.mean():.2f}", won])
+        lines.append([name, str(len(d)), " or ".join(map(str, seeds)), *means, won])
     for line, p in zip(lines, holm(chances), strict=True):
         line.append(f"{p:.2g}")
-    heads = ["against", "problems", "seeds", "mean l of the default", "its mean l", "won : lost", "p (Wilcoxon, Holm)"]
-    return f"\n## q={q}\n\n{markdown_table(heads, sorted(lines, key=lambda line: float(line[4])))}\n"
+    heads = ["against", "problems", "seeds", "mean l of the default", "its mean l", "difference"]
+    heads += ["won : lost", "p (Wilcoxon, Holm)"]
+    title = " and ".join(f"q={q}" for q in sizes)
+    return f"\n## {title}\n\n{markdown_table(heads, sorted(lines, key=lambda line: float(line[4])))}\n"
 
 
 if __name__ == "__main__":
