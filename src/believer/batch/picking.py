@@ -52,12 +52,14 @@ class Picked:
     passed_over : the number of better points that were skipped because they were taken.
     replaced : whether the point had to be replaced by a random draw.
     spaced : whether better points were too close to others.
+    among : the number of rows among which it was picked, if others of a long list were not compared; otherwise 0.
     """
 
     x: Array
     passed_over: int
     replaced: bool
     spaced: bool = False
+    among: int = 0
 
     def choice(self, what: str, after: str = "") -> Choice:
         """The point with its provenance: "chosen at LogEI rank 1 after believing 2 points".
@@ -109,7 +111,7 @@ def pick(
     best = maximizer.maximize(objective, search, request.randomness(trial, "maximize"))
     # The library's maximizers return a new point. A user's may not: the lie must then be at the point that replaces it.
     if request.maximizer is None or is_new(best.x, request.region, avoid):
-        return Picked(best.x, best.passed_over, False, best.spaced)
+        return Picked(best.x, best.passed_over, False, best.spaced, best.among)
     return Picked(draw(request.region, avoid, request.randomness(trial, "random"))[0], best.passed_over, True)
 
 

@@ -34,8 +34,9 @@ from believer.batch.request import ONE, SEVERAL, Choice, Chosen, Request, with_p
 from believer.batch.together import moved, moves_together
 from believer.batch.verdict import nearness
 from believer.batch.worth import refuse_acquisition
+from believer.capabilities import has
 from believer.errors import InvalidInput
-from believer.surrogates.protocols import Model
+from believer.surrogates.protocols import Conditionable, Model
 
 if TYPE_CHECKING:
     from believer.batch.fantasies import Fantasized
@@ -233,8 +234,8 @@ class PseudoObservations:
         if factor < 1.0:
             after += f" under lengthscales {factor:.2g} times as long"
             after += ", as nothing that matters is expected otherwise" if nothing_left else ""
-        if not self.hedge:
-            after += self._candidates_note(belief)
+        if picked.among and not (factor == 1.0 and self._is_exact(belief)):
+            after += f"; among the {picked.among:,} points that were best before"
         choice = picked.choice(what, after)
         if self.hedge and is_noisy(belief.model):
             near_any = replace(near_lies, points=np.vstack([request.data.X, lies.X]))
@@ -262,16 +263,15 @@ class PseudoObservations:
         """The belief of a request before the first lie, also for a single draw of a fantasy with many samples."""
         return Belief.of(self, request)
 
-    def _candidates_note(self, belief: Belief) -> str:
-        """The part of the provenance that says that only some points of a long list were candidates; usually empty.
+    def _is_exact(self, belief: Belief) -> bool:
+        """Whether no row of a long list can be the best that was left out of the candidates.
 
-        It is also empty for Kriging Believer with a single output, because no point that was left out can then be the
-        best.
+        This holds if the fitted model of a single output chooses, conditioned on its own means: its acquisition values
+        only fall while points are chosen. It does not hold with other lies, with several outputs, or under shorter
+        lengthscales; the provenance then says that other rows were not compared.
         """
-        pool = belief.parts[0].pool_before
-        if belief.left_out is None or pool is None or (self.lie == Believe() and len(belief.parts) == 1):
-            return ""
-        return f"; among the {len(pool.points):,} points that were best before"
+        conditioned = self.update in CONDITIONED and has(belief.model, Conditionable)
+        return conditioned and self.lie == Believe() and len(belief.parts) == 1
 
     def after(self, ids: tuple[int, ...]) -> str:
         """The part of the provenance that counts the lies about trials ``ids``: " after believing 2 points"."""
