@@ -1,9 +1,10 @@
 """The optimizer, with ask and tell. Its state changes only by events, which are on disk before a call returns.
 
-Every call first checks its input, then writes one event to the journal, then folds the event into the ledger.
-:func:`~believer.propose.propose` decides which points an ask hands out. Loading folds the same events again, so a
-loaded optimizer equals the one that was saved. Calls from several threads run one after the other. If an exception ends
-a call half-way, the next call repairs what it left, so that file and memory always agree.
+A call that changes the study first checks its input, then writes its events to the journal and folds them into the
+ledger. :func:`~believer.propose.propose` decides which points an ask hands out. Loading folds the same events again, so
+a loaded optimizer equals the one that was saved. Calls from several threads run one after the other. If an exception
+ends a call half-way, the call itself repairs what it left, or the next one if that was interrupted, so that file and
+memory always agree.
 
 The file is long because it is one class, and most of its lines are documentation. The work is done in other files.
 """
@@ -104,6 +105,7 @@ class Optimizer(Study):
         """Set up the study with the ledger of ``events``, which ``journal`` holds, and without any fitted model."""
         super().__init__(_folded(events, settings), None if journal is None else str(journal.path))
         self._settings, self._cache, self._journal = settings, ModelCache(settings), journal
+        # While an event is recorded: the number of events before it, the end of the journal before it, and the event.
         self._doubt: tuple[int, int, Event] | None = None
 
     @classmethod

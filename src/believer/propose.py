@@ -70,7 +70,7 @@ class Proposal:
     Attributes
     ----------
     trials : the trials, with the ids that they will have.
-    request : the arguments of the ask, as plain data.
+    arguments : the arguments of the ask, as plain data.
     model : the hyperparameters under which the points were chosen, as plain data; None if no model was used, as for a
         design or a strategy that needs none.
     judged : a function that computes the verdict.
@@ -78,7 +78,7 @@ class Proposal:
     """
 
     trials: tuple[Trial, ...]
-    request: dict[str, Any]
+    arguments: dict[str, Any]
     model: dict[str, Any] | None
     judged: Callable[[], Verdict]
     labels: Labels = NO_LABELS
@@ -90,7 +90,7 @@ class Proposal:
 
     def event(self) -> Asked:
         """The event that records that the proposal is handed out."""
-        return Asked(self.trials, self.request, self.model)
+        return Asked(self.trials, self.arguments, self.model)
 
 
 def propose(
@@ -136,12 +136,12 @@ def propose(
     fixed_params = settings.space.check_fixed(fixed or {}, what="fixed")
     chooser = settings.strategy if strategy is None else serialization.strategy_named(strategy)
     config, is_custom = cache.written if strategy is None else written_of(chooser)
-    called, goals = partial(serialization.named, config), settings.goals
-    refuse_outputs(chooser, called, len(goals.objectives), bool(goals.limited))
-    if len(history.tables) > len(goals.outputs):
-        _refuse_learned_failures(chooser, called)
+    name_of, goals = partial(serialization.named, config), settings.goals
+    refuse_outputs(chooser, name_of, len(goals.objectives), bool(goals.limited))
+    if len(history.tables) > len(goals.outputs):  # the last table is of failures, which a model is to learn
+        _refuse_learned_failures(chooser, name_of)
     if repeat:
-        refuse_repeats(chooser, called, len(goals.objectives))
+        refuse_repeats(chooser, name_of, len(goals.objectives))
     rules = None
     if shared is not None or max_cost is not None or cost is not None:
         rules = BatchRules.of(settings.space, fixed_params, shared, max_cost, cost)
@@ -178,14 +178,14 @@ def propose(
         draft = best_draft(binding, settings.space, q, queued, drafted) if binding else drafted({}, q, 1.0)
     except TooDear as error:
         raise InvalidInput(str(error)) from None
-    wanted = {
+    arguments = {
         "strategy": config,
         "fixed": fixed_params,
         "distinct": bool(distinct),
         **({"repeat": True} if repeat else {}),
         **({} if rules is None else rules.to_config()),
     }
-    return Proposal(tuple(draft.trials), wanted, draft.described, draft.verdict, settings.labels)
+    return Proposal(tuple(draft.trials), arguments, draft.described, draft.verdict, settings.labels)
 
 
 def request_of(settings: StudySettings, history: History, q: int = 1, *, cache: ModelCache | None = None) -> Request:
@@ -438,9 +438,9 @@ def rehearse(settings: StudySettings) -> None:
     """Raise MissingCapability or MissingExtra if the parts of a study cannot work together, before any evaluation is
     paid for.
 
-    The strategy is asked for one point, given three invented results, unless it is a lie or random for a single output,
-    which always work. Custom parts are not called, because a call may be expensive or have side effects; if they do not
-    fit, the first ask fails.
+    The strategy is asked for one point, given three invented results, unless it is pseudo-observations or random, for a
+    single output: these always work. Custom parts are not called, because a call may be expensive or have side effects;
+    if they do not fit, the first ask fails.
 
     Parameters
     ----------
@@ -451,10 +451,10 @@ def rehearse(settings: StudySettings) -> None:
         name = type(acquisition).__name__
         raise MissingCapability(f"{name} is for several objectives. Declare them with outcomes={{...}}.")
     config = serialization.to_config(strategy)
-    called = partial(serialization.named, config)
-    refuse_outputs(strategy, called, len(goals.objectives), bool(goals.limited))
+    name_of = partial(serialization.named, config)
+    refuse_outputs(strategy, name_of, len(goals.objectives), bool(goals.limited))
     if settings.failures == LEARN:
-        _refuse_learned_failures(strategy, called)
+        _refuse_learned_failures(strategy, name_of)
     custom = any(serialization.is_custom(serialization.to_config(part)) for part in (settings.surrogate, acquisition))
     if custom or serialization.is_custom(config):
         return

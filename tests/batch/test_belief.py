@@ -74,7 +74,7 @@ def test_only_what_is_missing_of_a_pending_point_is_believed() -> None:
 @any_study
 def test_what_was_believed_is_used_again_where_it_is_about_the_same(limits: tuple[Limits | None, ...]) -> None:
     strategy, request = PseudoObservations(Believe()), declared(*limits)
-    first = before(with_pending(request, (20,), AT[:1]), strategy).with_pending(with_pending(request, (20,), AT[:1]))
+    first = before(with_pending(request, (20,), AT[:1]), strategy).with_lies(with_pending(request, (20,), AT[:1]))
     assert strategy.resume(with_pending(request, (20,), AT[:1]), first) is first
     assert strategy.resume(with_pending(request, (20, 21), AT), first) is first, "lies about the others are added"
     learned = request.outputs[-1]

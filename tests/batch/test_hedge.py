@@ -18,7 +18,7 @@ from believer.acquisitions import LogEI
 from believer.arrays import Array, frozen
 from believer.batch import STRATEGIES, Believe, Data, Fantasy, PseudoObservations
 from believer.batch.belief import PLAUSIBLE, Belief
-from believer.batch.hedge import NATS, SHORTEST, has_nothing_left, is_own, plausible, resolution_of, shortened
+from believer.batch.hedge import LEAST_FACTOR, NATS, has_nothing_left, is_own, plausible, resolution_of, shortened
 from believer.batch.verdict import judge, nearness
 from believer.errors import InvalidInput
 from believer.numerics import backend
@@ -123,11 +123,11 @@ class Quadratic:
 @each("against", [0.0, 1.0, 2.0, 2.5, 8.0, 200.0, 1e4])
 @each("nats", [0.5, 2.0])
 def test_lengthscales_are_the_shortest_that_the_results_do_not_speak_against(against: float, nats: float) -> None:
-    model = Quadratic(np.array([0.2, 0.4]), against / math.log(SHORTEST) ** 2)
+    model = Quadratic(np.array([0.2, 0.4]), against / math.log(LEAST_FACTOR) ** 2)
     asked = request_for(model=model)
     factor, hedge = plausible(asked.outputs[0], asked.region, nats / len(asked.data))
     if against <= nats:
-        assert factor == SHORTEST
+        assert factor == LEAST_FACTOR
     else:
         assert factor == pytest.approx(0.5 ** math.sqrt(nats / against))
     if factor > 0.98:
@@ -144,8 +144,8 @@ def test_they_are_halved_with_few_results_in_many_dimensions_and_hardly_shorter_
         asked = request_for(data=data, model=GP(noise=1e-6).fit(data, np.random.default_rng(0)))
         return plausible(asked.outputs[0], asked.region, NATS)[0]
 
-    assert factor(20, 8) == SHORTEST
-    assert SHORTEST < factor(2, 12) < factor(2, 30)
+    assert factor(20, 8) == LEAST_FACTOR
+    assert LEAST_FACTOR < factor(2, 12) < factor(2, 30)
     assert 0.8 < factor(2, 100) < 0.95, "a model that is wrong stays wrong with many results"
 
 

@@ -69,7 +69,7 @@ def test_a_point_after_another_result_is_chosen_among_its_own_candidates(
 
     def watched(belief: Belief, request: Request) -> Belief:
         kept = original(belief, request)
-        asked.append(kept.parts[0].start is not None)
+        asked.append(kept.keeps_candidates)
         return kept
 
     monkeypatch.setattr(Belief, "with_candidates", watched)

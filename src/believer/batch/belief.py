@@ -37,8 +37,8 @@ CONDITIONED = ("auto", "condition")
 """Updates by which a lie reaches a model that can be conditioned in closed form."""
 
 PLAUSIBLE, SHORTEST = "plausible", "shortest"
-"""The two hedges. PLAUSIBLE: the shortest lengthscales that the results still allow, at least half of the fitted ones.
-SHORTEST: half of the fitted lengthscales, whatever the likelihood."""
+"""The names of the followers with shorter lengthscales. PLAUSIBLE: the shortest that the results still allow, at least
+half as long as the fitted ones. SHORTEST: the fitted lengthscales, halved, whatever the likelihood."""
 
 _UNUSED = np.random.default_rng(0)
 """A generator for lies that draw nothing: making one takes longer than such a lie."""
@@ -46,16 +46,17 @@ _UNUSED = np.random.default_rng(0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WantedCandidates:
-    """Candidates that are to be drawn near the point of a trial and near good places.
+    """Candidates that are to be drawn: near good ``places`` after every few lies, and near the point ``x`` of a trial
+    if it is one of them.
 
-    ``then``: for each output, the number of lies at that time, and the model of that time (None if it can be computed
-    again by conditioning).
+    ``states``: for each output, the number of lies when they were asked for, and the model of that time (None if it can
+    be computed again by conditioning).
     """
 
     trial: int
     x: Array
     places: Array
-    then: tuple[tuple[int, Model | None], ...]
+    states: tuple[tuple[int, Model | None], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +68,7 @@ class Belief:
     strategy : the strategy, which has the rule for the lies and the kind of update.
     parts : the belief about each output of the request, in its order.
     region : the region that was searched.
-    wanted : points near which more candidates are drawn before the next point is chosen.
+    wanted : further candidates, which are drawn before the next point is chosen.
     left_out : if the space is a long list, only its best points became candidates; this is the largest acquisition
         value, before any lie, among the other points, and minus infinity if there are none. None for any other space.
     """
@@ -78,6 +79,7 @@ class Belief:
     wanted: tuple[WantedCandidates, ...] = ()
     left_out: float | None = None
     _best_so_far: BestSoFar | None = field(init=False, repr=False, default=None)
+    """Computed when it is first needed. A copy by ``replace`` begins without it, because its lies may be others."""
 
     @staticmethod
     def of(strategy: PseudoObservations, request: Request) -> Belief:
@@ -90,7 +92,7 @@ class Belief:
         Returns self unchanged if each point draws its own candidates.
         """
         here, left_out = self.best_so_far(request), None
-        # A space given as a list has a single decision.
+        # A list has one decision, which is its row. A region with several is none, even if it lists its points.
         if len(request.region.decisions) == 1 and is_long(request.region):
             best = best_rows(request, self.worth(request, here, 0).objective)
             X, left_out = (None, None) if best is None else best
@@ -99,8 +101,13 @@ class Belief:
         if X is None:
             return self
         kept = replace(self, parts=tuple([Part.of(learned, X) for learned in request.outputs]), left_out=left_out)
-        object.__setattr__(kept, "_best_so_far", here)
+        object.__setattr__(kept, "_best_so_far", here)  # the copy has the same lies, which are none
         return kept
+
+    @property
+    def keeps_candidates(self) -> bool:
+        """Whether all points share one set of candidates; otherwise each draws its own."""
+        return self.parts[0].pool_before is not None
 
     @property
     def models(self) -> tuple[Model, ...]:
@@ -166,7 +173,7 @@ class Belief:
             lies=Data(first.X, first.y),
         )
 
-    def with_pending(self, request: Request) -> Belief:
+    def with_lies(self, request: Request) -> Belief:
         """The belief with lies at all pending points, in each output whose result is not known yet."""
         fresh = [
             dict(zip(learned.pending.ids[len(part.ids) :], learned.pending.X[len(part.ids) :], strict=True))
@@ -174,7 +181,7 @@ class Belief:
         ]
         if not any(fresh):
             return self
-        if any(part.start is None for part in self.parts):  # there is no candidate set to extend
+        if not self.keeps_candidates:
             parts = list(self.parts)
             for place, points in enumerate(fresh):
                 for trial, x in points.items():
@@ -192,35 +199,35 @@ class Belief:
         return self._with(request, trial, x, [True] * len(self.parts))
 
     def _with(self, request: Request, trial: int, x: Array, lacking: list[bool]) -> Belief:
-        """The belief with a lie at ``x`` in each output that lacks its result. It may ask for candidates near ``x``."""
+        """The belief with a lie at ``x`` in each output that lacks its result. It may ask for further candidates."""
         parts = [
             self._lied(part, request, place, trial, x) if lacking[place] else part
             for place, part in enumerate(self.parts)
         ]
         updated_belief = replace(self, parts=tuple(parts))
-        if any(part.start is None for part in updated_belief.parts):
+        if not updated_belief.keeps_candidates:
             return updated_belief
         places = updated_belief.best_so_far(request).places()
         if not deserves_candidates(request, x, len(updated_belief.lies.ids), places):
             return updated_belief
         # A conditioned model is not kept, because it can be computed again from the lies: hundreds would be large.
-        again = [
-            has(part.model, Conditionable) and self.strategy.update in CONDITIONED for part in updated_belief.parts
+        by_conditioning = self.strategy.update in CONDITIONED
+        states = [
+            (len(part.ids), None if by_conditioning and has(part.model, Conditionable) else part.model)
+            for part in updated_belief.parts
         ]
-        models = [None if made else part.model for part, made in zip(updated_belief.parts, again, strict=True)]
-        then = tuple([(len(part.ids), model) for part, model in zip(updated_belief.parts, models, strict=True)])
-        return replace(updated_belief, wanted=(*updated_belief.wanted, WantedCandidates(trial, x, places, then)))
+        wanted = WantedCandidates(trial, x, places, tuple(states))
+        return replace(updated_belief, wanted=(*updated_belief.wanted, wanted))
 
     def _with_wanted_candidates(self, request: Request) -> Belief:
         """The belief with the candidates that its lies asked for, which are drawn only when another point is to be
         chosen."""
-        parts, lies = list(self.parts), 0
+        parts = list(self.parts)
         for one in self.wanted:
-            lies = max(known for known, _ in one.then)
-            near = drawn_near(request, one.trial, one.x, lies, one.places)
+            near = drawn_near(request, one.trial, one.x, max(lies for lies, _ in one.states), one.places)
             if len(near):
-                pairs = zip(parts, one.then, strict=True)
-                parts = [replace(p, added=(*p.added, (known, near, model))) for p, (known, model) in pairs]
+                pairs = zip(parts, one.states, strict=True)
+                parts = [replace(p, added=(*p.added, (lies, near, model))) for p, (lies, model) in pairs]
         return replace(self, parts=tuple(parts), wanted=())
 
     def _lied(self, part: Part, request: Request, place: int, trial: int, x: Array) -> Part:
@@ -229,7 +236,7 @@ class Belief:
         lie = lie_about(rule, part.model, x, learned.data, learned.warp, learned.output.sign, rng)
         X, y = read_only(np.concatenate([part.X, x[None, :]])), read_only(np.concatenate([part.y, (lie,)]))
         model = updated(part.model, self.strategy.update, request, place, trial, X, y)
-        return Part(learned, model, (*part.ids, trial), X, y, part.start, part.added, part.followers)
+        return Part(learned, model, (*part.ids, trial), X, y, part.pool_before, part.added, part.followers)
 
     def _rule(self, part: Part) -> Lie:
         """The rule for an output's lies: an output with limits never gets a constant."""
@@ -247,6 +254,7 @@ class Belief:
         request : the request to the strategy.
         name : :data:`OWN`, :data:`PLAUSIBLE` or :data:`SHORTEST`.
         """
+        # For SHORTEST, any evidence against the lengthscales is allowed. OWN is among the followers from the start.
         nats, parts, followers = self.strategy.hedge if name == PLAUSIBLE else math.inf, list[Part](), list[Follower]()
         here = self._with_wanted_candidates(request) if self.wanted else self
         for part in here.parts:
@@ -258,8 +266,8 @@ class Belief:
         return replace(here, parts=tuple(parts)), tuple(followers)
 
     def is_about(self, request: Request, strategy: PseudoObservations) -> bool:
-        """Whether this belief is of ``strategy``, has the models of ``request``, and has lies at the first of its
-        pending points only."""
+        """Whether this belief is of ``strategy``, has the models of ``request``, and its lies are at the first k
+        pending points of each output, in their order, for some k."""
         return (
             self.strategy == strategy
             and self.region is request.region
@@ -282,7 +290,7 @@ def believed(request: Request) -> Belief:
     """
     from believer.batch.pseudo import PseudoObservations  # imports this module
 
-    return PseudoObservations().begin(request).with_pending(request)
+    return PseudoObservations().begin(request).with_lies(request)
 
 
 def updated(model: Model, update: str, request: Request, place: int, trial: int, X: Array, y: Array) -> Model:
@@ -300,5 +308,5 @@ def updated(model: Model, update: str, request: Request, place: int, trial: int,
     if update == "none":
         return model
     own = request.outputs[place]
-    known = [own.data] if own.failed is None else [own.data, own.failed]
-    return request.surrogate.fit(joined(*known, Data(X, y)), request.stream(trial, "refit", place), model)
+    data = [own.data] if own.failed is None else [own.data, own.failed]
+    return request.surrogate.fit(joined(*data, Data(X, y)), request.stream(trial, "refit", place), model)

@@ -130,7 +130,7 @@ class Fantasized:
             return Worth(objective_on(acquisition, view), name, is_scaled)
         return Worth(Averaged(completed(acquisition), self.models, incumbents), name, is_scaled)
 
-    def with_pending(self, request: Request) -> Fantasized:
+    def with_lies(self, request: Request) -> Fantasized:
         """The fantasies, extended by those of all pending points that are new."""
         conditioned, pending = self, request.pending
         for trial, x in zip(pending.ids[len(self.ids) :], pending.X[len(self.ids) :], strict=True):

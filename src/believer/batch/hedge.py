@@ -6,7 +6,8 @@ symbol  meaning
 ℓ       the model's lengthscales of columns in which points may move freely
 c       a factor of ℓ, from 1/2 to 1
 Δ(c)    log p(y | ℓ) - log p(y | cℓ), in nats: the evidence of the results against cℓ
-T       the largest such evidence that is allowed, for each result
+n       the number of results that the lengthscales were fitted to
+T       the largest such evidence that is allowed, in nats for each of the n results
 p       points that are pending when one is chosen, those of its batch before it included
 ======  =======================================================================================
 
@@ -15,11 +16,12 @@ it: q points then test the same belief. The model itself chooses the first point
 asynchronous use gets its share. All other points are chosen by a copy of the model with lengthscales cℓ and the same
 lies. cℓ are the shortest lengthscales that the evidence allows,
 
-    c = 1/2 if Δ(1/2) ≤ T, else (1/2)^√(T / Δ(1/2)),
+    c = 1/2 if Δ(1/2) ≤ nT, else (1/2)^√(nT / Δ(1/2)),
 
-since Δ is about quadratic in log c. If the results say little about the lengthscales, c is 1/2. If half of them would
-not explain the results at all, c is nearly 1: a model that has good reasons to be certain is hedged little. Between
-categories, and along grids of few values, a lengthscale is not a distance, and stays as it is.
+since Δ is about quadratic in log c. If the results say little about the lengthscales, c is 1/2. If the fitted
+lengthscales, halved, would not explain the results at all, c is nearly 1: a model that has good reasons to be certain
+is hedged little. Between categories, and along grids of few values, a lengthscale is not a distance, and stays as it
+is.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ import numpy as np
 
 from believer.acquisitions import LogEI, PointwiseObjective
 from believer.arrays import Array
-from believer.batch.best_so_far import best_so_far, real_incumbent
+from believer.batch.best_so_far import best_so_far
 from believer.batch.learned import Learned
 from believer.batch.request import Request
 from believer.capabilities import has
@@ -40,23 +42,23 @@ from believer.space.region import Region
 from believer.surrogates.pool import Pool
 from believer.surrogates.protocols import Conditionable, Model, Prediction, Rescalable
 
-SHORTEST = 0.5
+LEAST_FACTOR = 0.5
 """The least c."""
 
 NATS = 1.0 / 15.0
-"""The default of T for each result."""
+"""The default of T."""
 
 MAX_NATS = 1e6
-"""The largest T for each result."""
+"""The largest T."""
 
 _EXPECTED = LogEI()
 
 _SAME = 0.98
 """With a factor c above this, no second model is made."""
 
-_ASKED = 64
-"""The number of candidates everywhere, with a quarter of that near each of the best points, by which
-:class:`NothingExpected` decides."""
+_CANDIDATES = 64
+""":class:`NothingExpected` predicts at this number of candidates in the whole region, and at a quarter of that number
+near each of the best points."""
 
 RESOLUTION = 1e-4
 """The default of the least improvement that matters, as a share of the distance from the mean result to the best."""
@@ -83,22 +85,23 @@ def shortened(learned: Learned, region: Region, factor: float) -> Model | None:
 
 
 def plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Model | None]:
-    """c for T of ``nats`` for each result, and the model under lengthscales cℓ; None if it cannot be hedged. O(n³).
+    """c for a T of ``nats``, and the model under lengthscales cℓ; None if it cannot be hedged. O(n³).
 
     The result is kept with the last fit; until the next fit it is conditioned on new results like the model, O(n²)
     each.
     """
     if learned.base is None or learned.since is None:
         return _plausible(learned, region, nats)
+    # ``since`` has the new results in the order of their ids, and then the failed trials.
     key, count = (nats, region.metric.tobytes()), len(learned.since) - _failures(learned)
-    results = learned.ids[len(learned.ids) - count :]
-    factor, model, known = learned.kept.get(key, (1.0, None, None))
-    if known is None or known != results[: len(known)]:
+    new_ids = learned.ids[len(learned.ids) - count :]
+    factor, model, has_ids = learned.kept.get(key, (1.0, None, None))
+    if has_ids is None or has_ids != new_ids[: len(has_ids)]:
         factor, model = _plausible(learned, region, nats)
-        known = ()
-    if model is not None and len(known) < count:
-        model = model.condition(learned.since.at(slice(len(known), count)))
-    learned.kept[key] = factor, model, results
+        has_ids = ()
+    if model is not None and len(has_ids) < count:
+        model = model.condition(learned.since.at(slice(len(has_ids), count)))
+    learned.kept[key] = factor, model, new_ids
     if model is not None and count < len(learned.since):
         model = model.condition(learned.since.at(slice(count, None)))
     return factor, model
@@ -106,15 +109,15 @@ def plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Mod
 
 def _plausible(learned: Learned, region: Region, nats: float) -> tuple[float, Model | None]:
     model = learned.model if learned.base is None else learned.base
-    shortest = shortened(learned, region, SHORTEST)
+    shortest = shortened(learned, region, LEAST_FACTOR)
     if not has(model, Rescalable) or not has(shortest, Rescalable):
         return 1.0, None
-    results = len(learned.data) - (0 if learned.since is None else len(learned.since) - _failures(learned))
-    against, allowed = model.log_evidence() - shortest.log_evidence(), nats * results
+    n = len(learned.data) - (0 if learned.since is None else len(learned.since) - _failures(learned))
+    against, allowed = model.log_evidence() - shortest.log_evidence(), nats * n
     if not against > allowed:
-        return SHORTEST, shortest
+        return LEAST_FACTOR, shortest
     del shortest  # frees a large factor before the next is made
-    factor = SHORTEST ** math.sqrt(allowed / against)
+    factor = LEAST_FACTOR ** math.sqrt(allowed / against)
     return factor, shortened(learned, region, factor)
 
 
@@ -126,8 +129,8 @@ def resolution_of(request: Request) -> float:
     """The least improvement that matters: the study's ``resolution``, or a small part of the distance from the mean to
     the best result.
 
-    It is in the user's units, even if results are warped. The mean is used because the median is close to the best
-    result once a search has converged.
+    It is in the user's units, even if results are warped, because a warp leaves improvements unchanged. The mean is
+    used because the median is close to the best result once a search has converged.
     """
     if request.resolution is not None:
         return request.resolution
@@ -166,15 +169,15 @@ class NothingExpected:
         """
         if not len(X) or not all(self._minor):
             return False
-        request, best = self.request, real_incumbent(self.request)
+        request, here = self.request, best_so_far(self.request)
         for row in range(len(self._minor), len(X)):
-            self._minor.append(has_nothing_left(request, best, request.model.predict(X[row : row + 1])))
+            self._minor.append(has_nothing_left(request, here.incumbent, request.model.predict(X[row : row + 1])))
             if not self._minor[-1]:
                 return False
         if self.pool is not None:
             at = self.pool.predict()
         else:
-            search = Search(request.region, request.region.project(best_so_far(request).places()), request.avoid)
+            search = Search(request.region, request.region.project(here.places()), request.avoid)
             rng = request.randomness(len(request.data), "quiet")
-            at = request.model.predict(search.candidates(_ASKED, _ASKED // 4, (0.2, 0.05, 0.01), rng))
-        return has_nothing_left(request, best_so_far(request).incumbent, at)
+            at = request.model.predict(search.candidates(_CANDIDATES, _CANDIDATES // 4, (0.2, 0.05, 0.01), rng))
+        return has_nothing_left(request, here.incumbent, at)

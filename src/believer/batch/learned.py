@@ -124,7 +124,7 @@ class Part:
     learned : the output with its results and the model before the first lie.
     model : the model with the lies.
     ids, X, y : the trials with lies, their points (p, d) and the lies (p,), in this order.
-    start : the candidates under the model before the first lie; None if each point draws its own.
+    pool_before : the candidates under the model before the first lie; None if each point draws its own.
     added : the candidates that were added later: for each group the number of lies at that time, the points, and the
         model of that time, or None if it can be computed again by conditioning.
     followers : by name, models that get the same lies when they are needed: the model itself with its candidates, and
@@ -136,7 +136,7 @@ class Part:
     ids: tuple[int, ...]
     X: Array
     y: Array
-    start: Pool | None = None
+    pool_before: Pool | None = None
     added: tuple[tuple[int, Array, Model | None], ...] = ()
     followers: Mapping[str, Follower] = field(default_factory=dict)
 
@@ -144,9 +144,9 @@ class Part:
     def of(learned: Learned, candidates: Array | None = None) -> Part:
         """The belief before the first lie about the output ``learned``; ``candidates`` are points (m, d) that are kept
         with the predictions there, None for none."""
-        start = None if candidates is None else pool_of(learned.model, candidates)
-        nothing, own = no_rows(learned.data.X.shape[1]), Follower(1.0, learned.model, start)
-        return Part(learned, learned.model, (), nothing, no_rows(1)[:, 0], start, followers={OWN: own})
+        pool = None if candidates is None else pool_of(learned.model, candidates)
+        nothing, own = no_rows(learned.data.X.shape[1]), Follower(1.0, learned.model, pool)
+        return Part(learned, learned.model, (), nothing, no_rows(1)[:, 0], pool, followers={OWN: own})
 
     def following(self, name: str, factor: float, model: Model | None) -> Part:
         """A copy of the part with one more follower, which has no lies yet.
@@ -157,7 +157,7 @@ class Part:
         factor : the factor of its lengthscales, at most 1.
         model : the model with these lengthscales; None if there is none.
         """
-        pool = None if model is None or self.start is None else pool_of(model, self.start.points)
+        pool = None if model is None or self.pool_before is None else pool_of(model, self.pool_before.points)
         return replace(self, followers={**self.followers, name: Follower(factor, model, pool)})
 
     def caught_up(self, name: str) -> tuple[Part, Follower]:
@@ -174,15 +174,16 @@ OWN = "own"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Follower:
-    """A model with candidates that gets lies only when it is used, so that an unused follower costs nothing.
+    """A model that gets lies only when it is used, so that an unused follower costs nothing.
 
-    Lies and candidates are added one by one in their original order, so that the time at which this happens does not
-    matter.
+    It has the candidates under it, too, if they are kept. Lies and candidates are added one by one in their original
+    order, so that the time at which this happens does not matter. An output that cannot be hedged follows its own
+    model.
 
     Attributes
     ----------
     factor : the factor of the fitted lengthscales, at most 1.
-    model : the model with these lengthscales; None if there is none.
+    model : the model with these lengthscales; None if the output cannot be hedged.
     pool : the candidates under this model; None if each point draws its own.
     lies, looked : the numbers of lies, and of groups of added candidates, that it has so far.
     """

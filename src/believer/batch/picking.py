@@ -28,14 +28,14 @@ _POOLED = Multistart(
     climb=LBFGSSettings(max_rounds=50, gradient_tol=1e-3, value_tol=1e-3, heat=4, finalists=1),
 )
 """The maximizer for kept candidates: it draws more of them near good points, and after a few steps goes on with one
-climb only, until LogEI gains less than a thousandth (benchmarks/pool.py)."""
+climb only, until LogEI gains less than 0.001 (benchmarks/pool.py)."""
 
 POOLED_FROM = 200
 """From this number of results on, candidates are kept for all points of a batch."""
 
-_AGAIN, _OFTEN, _SELDOM, _FEW = 2, 16, 8, 48
-"""Further candidates, ``_FEW`` near each good place, are drawn after every ``_AGAIN``-th lie up to ``_OFTEN`` lies, and
-then after every ``_SELDOM``-th, because the earlier candidates there are used up. All of them are kept."""
+_EVERY, _UNTIL, _EVERY_LATER, _FEW = 2, 16, 8, 48
+"""Further candidates, ``_FEW`` near each good place, are drawn after every ``_EVERY``-th lie up to ``_UNTIL`` lies, and
+then after every ``_EVERY_LATER``-th, because the earlier candidates there are used up. All of them are kept."""
 
 
 MOST_ROWS, _NUMBERS = 32_768, 1 << 24
@@ -52,12 +52,14 @@ class Picked:
     passed_over : the number of better points that were skipped because they were taken.
     replaced : whether the point had to be replaced by a random draw.
     spaced : whether better points were too close to others.
+    among : the number of rows among which it was picked, if others of a long list were not compared; otherwise 0.
     """
 
     x: Array
     passed_over: int
     replaced: bool
     spaced: bool = False
+    among: int = 0
 
     def choice(self, what: str, after: str = "") -> Choice:
         """The point with its provenance: "chosen at LogEI rank 1 after believing 2 points".
@@ -77,7 +79,6 @@ def pick(
     trial: int,
     near_best: Array,
     avoid: Array,
-    region: Region | None = None,
     spacing: Spacing | None = None,
     known: Known | None = None,
     climbs: bool = True,
@@ -92,11 +93,10 @@ def pick(
     trial : the id of the trial that gets the point; its random stream is used.
     near_best : good points (k, d); candidates are drawn near them.
     avoid : points (k, d) that are taken.
-    region : a part of the request's region to stay within; by default all of it.
     spacing : the points to keep a distance from, if possible; None for no spacing.
     known : candidates with their values; None if they must be drawn.
     climbs : whether to climb from the best known candidates; otherwise one of them is the point.
-    is_scaled : whether the objective is a logarithm or in standard deviations; beliefs about the optimum need this.
+    is_scaled : whether the objective is a logarithm or in standard deviations; ``request.likely`` needs this.
     """
     if request.likely is not None and len(request.data):
         leans = leaning(objective, request, request.likely, is_scaled)
@@ -106,13 +106,12 @@ def pick(
         best = first_distinct(known.X, ranked(known.values), Search(request.region, near_best, avoid, spacing, known))
         if best is not None:
             return Picked(best.x, best.passed_over, False, best.spaced)
-    region = request.region if region is None else region
     maximizer = _POOLED if known is not None and objective.has_gradient else maximizer_for(objective, request.maximizer)
-    search = Search(region, near_best, avoid, spacing, known)
+    search = Search(request.region, near_best, avoid, spacing, known)
     best = maximizer.maximize(objective, search, request.randomness(trial, "maximize"))
     # The library's maximizers return a new point. A user's may not: the lie must then be at the point that replaces it.
     if request.maximizer is None or is_new(best.x, request.region, avoid):
-        return Picked(best.x, best.passed_over, False, best.spaced)
+        return Picked(best.x, best.passed_over, False, best.spaced, best.among)
     return Picked(draw(request.region, avoid, request.randomness(trial, "random"))[0], best.passed_over, True)
 
 
@@ -150,8 +149,8 @@ def drawn(request: Request, places: Array) -> Array | None:
 def shares_candidates(request: Request) -> bool:
     """Whether all points of a ``request`` share their candidates, apart from the first point of a fresh request.
 
-    They do not share them if the maximizer is the user's own or has no gradients, or with fewer than ``POOLED_FROM``
-    results, when a new prediction costs no more than an update.
+    They do not share them if the maximizer is the user's own, if a model has no gradients, or with fewer than
+    ``POOLED_FROM`` results, when a new prediction costs no more than an update.
     """
     if len(request.data) < POOLED_FROM or request.maximizer is not None:
         return False
@@ -166,7 +165,7 @@ def is_long(region: Region) -> bool:
 def best_rows(request: Request, objective: Objective) -> tuple[Array, float] | None:
     """The points of a long list that are best before any lie, (m, d), and the largest value of all others.  O(m n²).
 
-    None if the maximizer draws its own candidates: one of the user's own, or one without gradients.
+    None if the maximizer draws its own candidates, because it is the user's own, or because a model has no gradients.
     """
     if request.maximizer is not None or not all(has(one.model, Differentiable) for one in request.outputs):
         return None
@@ -180,8 +179,8 @@ def best_rows(request: Request, objective: Objective) -> tuple[Array, float] | N
 
 
 def deserves_candidates(request: Request, x: Array, lies: int, places: Array) -> bool:
-    """Whether further candidates are drawn after a lie at ``x`` (d,): at one of the good ``places`` (k, d), and after
-    every few lies. ``lies`` is the number of lies."""
+    """Whether further candidates are drawn after a lie at ``x`` (d,): if it is one of the good ``places`` (k, d), or if
+    ``lies``, the number of lies, is one of every few."""
     size = request.region.size
     if (size is not None and size <= ENUMERATE_UP_TO) or is_long(request.region):
         return False
@@ -189,7 +188,7 @@ def deserves_candidates(request: Request, x: Array, lies: int, places: Array) ->
 
 
 def _brings_more(lies: int) -> bool:
-    return lies % (_AGAIN if lies <= _OFTEN else _SELDOM) == 0
+    return lies % (_EVERY if lies <= _UNTIL else _EVERY_LATER) == 0
 
 
 def drawn_near(request: Request, trial: int, x: Array, lies: int, places: Array) -> Array:

@@ -10,8 +10,9 @@ f⁺      the best value so far, the incumbent
 ======  ========================================================================
 
 Pick a point, add a lie there, update the model, and pick the next point. Pending points of earlier batches pass through
-the same update before the first pick, so asking for q points at once or one by one is the same computation, unless the
-points of a call are moved together at the end (``_together``). [paper] is listed in docs/papers.md.
+the same update before the first pick, so asking for q points at once or one by one is the same computation. The
+exception is a model that moves the points of a call together at the end, from 200 results on: a GP on a GPU, as a rule
+(:func:`~believer.batch.together.moves_together`). [paper] is listed in docs/papers.md.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from believer.arrays import Array, finite, shown
-from believer.batch.belief import PLAUSIBLE, SHORTEST, Belief
+from believer.batch.belief import CONDITIONED, PLAUSIBLE, SHORTEST, Belief
 from believer.batch.best_so_far import BestSoFar
 from believer.batch.hedge import MAX_NATS, NothingExpected, has_nothing_left, is_own, resolution_of
 from believer.batch.learned import OWN, is_noisy
@@ -33,8 +34,9 @@ from believer.batch.request import ONE, SEVERAL, Choice, Chosen, Request, with_p
 from believer.batch.together import moved, moves_together
 from believer.batch.verdict import nearness
 from believer.batch.worth import refuse_acquisition
+from believer.capabilities import has
 from believer.errors import InvalidInput
-from believer.surrogates.protocols import Model
+from believer.surrogates.protocols import Conditionable, Model
 
 if TYPE_CHECKING:
     from believer.batch.fantasies import Fantasized
@@ -57,11 +59,11 @@ class PseudoObservations:
         paper's convention, with which Kriging Believer can repeat a point).
     hedge : protects a batch against fitted lengthscales that are too long; 0 is [paper] Algorithm 1. If it is above 0
         and p points are pending, the next point is chosen under the fitted lengthscales with probability 1/(p + 1), and
-        otherwise under shorter ones: the shortest whose log-likelihood is lower by at most this number of nats for each
-        result (:mod:`~believer.batch.hedge`). If the model of a single output expects no improvement above the
-        resolution of the study, half of the fitted lengthscales are used, and the improvement must be at least the
-        resolution. Distinct points of a batch keep a distance from each other and from pending points. Models without
-        lengthscales are not hedged.
+        otherwise under shorter ones: the shortest, but at least half as long, whose log-likelihood is lower by at most
+        this number of nats for each result (:mod:`~believer.batch.hedge`). If the model of a single output expects no
+        improvement above the resolution of the study, the fitted lengthscales, halved, are used, and the improvement
+        must be at least the resolution. Distinct points of a batch keep a distance from each other and from pending
+        points. Models without lengthscales are not hedged.
     """
 
     lie: Lie = field(default_factory=Believe)
@@ -72,12 +74,17 @@ class PseudoObservations:
     @property
     def takes(self) -> str:
         """All kinds of outputs, unless the acquisition function is averaged over many fantasies."""
-        return SEVERAL if self.repeats else ONE
+        return SEVERAL if self.samples == 1 else ONE
 
     @property
     def repeats(self) -> bool:
         """Whether replicates are possible: yes, unless the acquisition function is averaged over many fantasies."""
-        return getattr(self.lie, "samples", 1) == 1
+        return self.samples == 1
+
+    @property
+    def samples(self) -> int:
+        """The number of fantasies over which the acquisition function is averaged; 1 with any other lie."""
+        return int(getattr(self.lie, "samples", 1))
 
     def __post_init__(self) -> None:
         if isinstance(self.lie, type) or not callable(getattr(self.lie, "value", None)):
@@ -88,34 +95,31 @@ class PseudoObservations:
             raise InvalidInput(f"incumbent must be one of {', '.join(INCUMBENTS)}; got {shown(self.incumbent)}.")
         if not finite(self.hedge, "hedge", MAX_NATS) >= 0.0:
             raise InvalidInput(f"hedge must be nats, zero or more; got {self.hedge!r}.")
-        if self.hedge and (getattr(self.lie, "samples", 1) > 1 or self.update not in ("auto", "condition")):
-            raise InvalidInput('a hedge needs one model that is conditioned: one fantasy, and update="auto".')
+        if self.hedge and (self.samples > 1 or self.update not in CONDITIONED):
+            raise InvalidInput(
+                'a hedge needs one model that is conditioned: one fantasy, and update="auto" or "condition".'
+            )
 
     def choose(self, request: Request, memory: object = None) -> Chosen:
         """Run [paper] Algorithm 1, lines 2-8, given the pending points of ``request``; ``memory`` may hold the belief
         of an earlier call."""
         refuse_acquisition(request)
-        # A request is ``fresh`` if there are results since a model last chose a point. Its first point draws candidates
-        # of its own, and the others share theirs: asking for one point after each result then needs no shared
-        # candidates.
-        if (
-            request.fresh
-            and shares_candidates(request)
-            and not is_long(request.region)
-            and getattr(self.lie, "samples", 1) == 1
-        ):
+        # A request is ``fresh`` if a model has chosen before, and there are results since. Its first point draws
+        # candidates of its own, and the other points share one set: asking for one point after each result then needs
+        # no shared set.
+        if request.fresh and shares_candidates(request) and not is_long(request.region) and self.samples == 1:
             if not moves_together(self, request):
                 return self._first_alone(request)
             request = replace(request, fresh=False)
-        return self._chosen(request, self.resume(request, memory).with_pending(request))
+        return self._chosen(request, self.resume(request, memory).with_lies(request))
 
     def _chosen(self, request: Request, belief: Belief | Fantasized, keeps: bool = True) -> Chosen:
         """Algorithm 1, lines 3-8, from a ``belief`` that has lies at all pending points. If ``keeps`` is False, no lie
         is added at the last point.
         """
         choices, avoid = list[Choice](), request.avoid
-        nothing_expected = NothingExpected(request, belief.parts[0].start if isinstance(belief, Belief) else None)
-        if nothing_expected.pool is not None and isinstance(belief, Belief) and moves_together(self, request):
+        nothing_expected = NothingExpected(request, belief.parts[0].pool_before if isinstance(belief, Belief) else None)
+        if isinstance(belief, Belief) and belief.keeps_candidates and moves_together(self, request):
             return self._together(belief, request, nothing_expected)
         for trial in request.ids:
             here = belief.best_so_far(request)
@@ -137,8 +141,8 @@ class PseudoObservations:
     def _together(self, belief: Belief, request: Request, nothing_expected: NothingExpected) -> Chosen:
         """Pick the points one after the other among the candidates, then optimize their positions jointly.
 
-        Each point is judged by the model that picked it, the fitted one or the hedge. Points picked under half of the
-        fitted lengthscales (:data:`SHORTEST`) stay where they are.
+        Each point is judged by the model that picked it: the fitted model or its copy with shorter lengthscales. Points
+        picked under the fitted lengthscales, halved (:data:`SHORTEST`), stay where they are.
         """
         models: dict[str, Model | None] = {OWN: belief.model}
         if self.hedge:
@@ -161,7 +165,7 @@ class PseudoObservations:
     def _first_alone(self, request: Request) -> Chosen:
         """Choose the first point among candidates of its own, and the others among candidates that they share."""
         ids = request.ids[:1]
-        chosen = self._chosen(replace(request, ids=ids), self.begin(request).with_pending(request), keeps=False)
+        chosen = self._chosen(replace(request, ids=ids), self.begin(request).with_lies(request), keeps=False)
         if len(request.ids) == 1:
             return replace(chosen, memory=None)
         x = chosen.choices[0].x
@@ -179,25 +183,26 @@ class PseudoObservations:
         avoid: Array,
         nothing_expected: NothingExpected,
     ) -> tuple[Belief, Choice, str]:
-        """Choose the point of ``trial``, under the fitted lengthscales or those of a hedge.
+        """Choose the point of ``trial``, under the fitted lengthscales or shorter ones.
 
         Returns the belief with any new followers, the choice, and the name of the lengthscales under which it was made:
         :data:`OWN`, :data:`PLAUSIBLE` or :data:`SHORTEST`. ``nothing_expected`` says whether the model expected no
         improvement that matters anywhere before the first lie.
         """
         lies, near_best = belief.lies, request.region.project(here.places())
-        rule = replace(nearness(request.region, len(lies.ids) + 1, request.model), points=lies.X)
-        spacing = rule if request.distinct and self.hedge else None
+        near_lies = replace(nearness(request.region, len(lies.ids) + 1, request.model), points=lies.X)
+        spacing = near_lies if request.distinct and self.hedge else None
 
-        def picked_by(name: str, margin: float = 0.0) -> tuple[Picked, str, float]:
+        def picked_by(follower: str, margin: float = 0.0) -> tuple[Picked, str, float]:
+            """The point, the name of the objective, and the least factor of the lengthscales."""
             nonlocal belief
-            belief, followers = belief.following(request, name)
+            belief, followers = belief.following(request, follower)
             models = tuple([one.model for one in followers if one.model is not None])
             found = belief.worth(request, here, trial, models, margin)
-            known = found.known(tuple([one.pool for one in followers if one.pool is not None]), request.region)
-            if known is not None and belief.left_out is not None:
-                known = replace(known, left_out=belief.left_out)
-            climbs = known is None or not moves_together(self, request)
+            candidates = found.known(tuple([one.pool for one in followers if one.pool is not None]), request.region)
+            if candidates is not None and belief.left_out is not None:
+                candidates = replace(candidates, left_out=belief.left_out)
+            climbs = candidates is None or not moves_together(self, request)
             picked = pick(
                 found.objective,
                 request,
@@ -205,72 +210,68 @@ class PseudoObservations:
                 near_best,
                 avoid,
                 spacing=spacing,
-                known=known,
+                known=candidates,
                 climbs=climbs,
                 is_scaled=found.is_scaled,
             )
             return picked, found.name, min([one.factor for one in followers])
 
-        if not self.hedge:
-            picked, name, _ = picked_by(OWN)
-            return belief, picked.choice(name, self.after(lies.ids) + self._candidates_note(belief)), OWN
-        own, chosen, under, by = is_own(request, trial, len(lies.ids)), None, "", OWN
-        nothing_left = False
-        if own:
-            chosen = picked_by(OWN)
-        if len(request.outputs) == 1:
-            if own and chosen is not None:
+        own, nothing_left, name = not self.hedge or is_own(request, trial, len(lies.ids)), False, OWN
+        chosen = picked_by(OWN) if own else None
+        if self.hedge and len(request.outputs) == 1:
+            if chosen is not None:
                 at = belief.model.predict(chosen[0].x[None, :])
                 nothing_left = has_nothing_left(request, belief.incumbent(here), at)
             else:
                 nothing_left = nothing_expected.holds(lies.X)
         if nothing_left or not own:
-            hedge = SHORTEST if nothing_left else PLAUSIBLE
-            belief, followers = belief.following(request, hedge)
-            if chosen is None or any(one.factor < 1.0 for one in followers):
-                chosen, by = picked_by(hedge, resolution_of(request) if nothing_left else 0.0), hedge
-            if chosen[2] < 1.0:
-                under = f" under lengthscales {chosen[2]:.2g} times as long"
-                under += ", as nothing that matters is expected otherwise" if nothing_left else ""
+            shorter = SHORTEST if nothing_left else PLAUSIBLE
+            belief, followers = belief.following(request, shorter)
+            if chosen is None or min([one.factor for one in followers]) < 1.0:
+                chosen, name = picked_by(shorter, resolution_of(request) if nothing_left else 0.0), shorter
         assert chosen is not None
-        picked, name, _ = chosen
-        choice = picked.choice(name, self.after(lies.ids) + under)
-        if is_noisy(belief.model):
-            known = replace(rule, points=np.vstack([request.data.X, lies.X]))
-            if known.near(picked.x[None, :])[0]:
+        (picked, what, factor), after = chosen, self.after(lies.ids)
+        if factor < 1.0:
+            after += f" under lengthscales {factor:.2g} times as long"
+            after += ", as nothing that matters is expected otherwise" if nothing_left else ""
+        if picked.among and not (factor == 1.0 and self._is_exact(belief)):
+            after += f"; among the {picked.among:,} points that were best before"
+        choice = picked.choice(what, after)
+        if self.hedge and is_noisy(belief.model):
+            near_any = replace(near_lies, points=np.vstack([request.data.X, lies.X]))
+            if near_any.near(picked.x[None, :])[0]:
                 choice = replace(choice, provenance=choice.provenance + "; nearly a replicate, as results are noisy")
-        return belief, choice, by if chosen[2] < 1.0 else OWN
+        return belief, choice, name if factor < 1.0 else OWN
 
     def resume(self, request: Request, memory: object) -> Belief | Fantasized:
-        """The belief of an earlier call, if it has the same models and the first of the pending points.
+        """The belief of an earlier call, if it has the same models, and its lies are at the first k pending points, in
+        their order, for some k; otherwise a new one.
 
         Parameters
         ----------
         request : the present request.
         memory : the memory of the earlier call, which may be a belief.
         """
-        samples = getattr(self.lie, "samples", 1)
-        if samples == 1:
+        if self.samples == 1:
             same = isinstance(memory, Belief) and memory.is_about(request, self)
             return cast(Belief, memory) if same else self.begin(request).with_candidates(request)
         from believer.batch import fantasies  # loaded on use
 
-        return fantasies.resumed(self, samples, request, memory)
+        return fantasies.resumed(self, self.samples, request, memory)
 
     def begin(self, request: Request) -> Belief:
         """The belief of a request before the first lie, also for a single draw of a fantasy with many samples."""
         return Belief.of(self, request)
 
-    def _candidates_note(self, belief: Belief) -> str:
-        """The part of the provenance that says that only some points of a long list were candidates; usually empty.
+    def _is_exact(self, belief: Belief) -> bool:
+        """Whether no row of a long list can be the best that was left out of the candidates.
 
-        It is also empty for Kriging Believer with a single output, because no point that was left out can then be the
-        best.
+        This holds if the fitted model of a single output chooses, conditioned on its own means: its acquisition values
+        only fall while points are chosen. It does not hold with other lies, with several outputs, or under shorter
+        lengthscales; the provenance then says that other rows were not compared.
         """
-        start = belief.parts[0].start
-        if belief.left_out is None or start is None or (self.lie == Believe() and len(belief.parts) == 1):
-            return ""
-        return f"; among the {len(start.points):,} points that were best before"
+        conditioned = self.update in CONDITIONED and has(belief.model, Conditionable)
+        return conditioned and self.lie == Believe() and len(belief.parts) == 1
 
     def after(self, ids: tuple[int, ...]) -> str:
         """The part of the provenance that counts the lies about trials ``ids``: " after believing 2 points"."""

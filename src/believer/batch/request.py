@@ -47,9 +47,9 @@ class Request:
         whose class has ``repeats = True`` are asked for this.
     likely : beliefs about where the optimum is; None if there are none.
     answered_then : for each earlier trial that a strategy chose, the number of trials that had results at that time.
-    fresh : whether there are results since a model last chose a point. The point of the first of ``ids`` then has
-        candidates of its own, and the others share theirs; asking for one point after each result needs no shared
-        candidates.
+    fresh : whether a model has chosen before, and there are results since. The point of the first of ``ids`` then has
+        candidates of its own, and the other points share one set; asking for one point after each result needs no
+        shared set.
     """
 
     ids: tuple[int, ...]

@@ -44,7 +44,8 @@ _NUGGET = 1e-10
 def moves_together(strategy: PseudoObservations, request: Request) -> bool:
     """Whether the points of a request are chosen among candidates, and moved together afterwards.
 
-    They are if the model asks for it, for one objective in a continuous box, as soon as candidates are kept.
+    They are if the model climbs together, as one on a GPU does, for one objective in a continuous box, from
+    ``POOLED_FROM`` results on.
     """
     model, region = request.model, request.region
     return (

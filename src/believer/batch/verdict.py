@@ -18,11 +18,10 @@ from believer.space.region import Region
 from believer.space.units import amount
 from believer.surrogates.protocols import Model, Scaled
 
-NEAR_IN_CUBE = 1e-3
-NEAR_IN_LENGTHSCALES = 0.1
-_SHARE_OF_ROOM = 0.25
-"""Points are nearly the same below these distances, but never above this share of the radius that each of q points
-has."""
+NEAR_IN_CUBE, NEAR_IN_LENGTHSCALES, _SHARE_OF_ROOM = 1e-3, 0.1, 0.25
+"""Two points are nearly the same if they are less than ``NEAR_IN_CUBE`` apart, or ``NEAR_IN_LENGTHSCALES`` if the model
+has lengthscales, and less than ``_SHARE_OF_ROOM`` times the radius that each of q points has."""
+
 _RANDOM_PAIRS = 512
 _WORDS = {"likely": "likely to", "possible": "may", "unlikely": "unlikely to"}
 
@@ -97,7 +96,7 @@ def nearness(region: Region, q: int, model: Model | None) -> Spacing:
     nothing, reach = np.zeros((0, region.dim)), _SHARE_OF_ROOM * room
     if not has(model, Scaled):
         return Spacing(nothing, np.ones(region.dim), NEAR_IN_CUBE, reach)
-    # A tenth of a lengthscale of 1e-2 are the 1e-3 of the cube.
+    # A lengthscale counts as 1e-2 or more, so that a tenth of it is 1e-3 in the cube or more.
     scale = np.maximum(model.lengthscales, NEAR_IN_CUBE / NEAR_IN_LENGTHSCALES)
     return Spacing(nothing, scale, NEAR_IN_LENGTHSCALES, reach)
 
@@ -114,8 +113,9 @@ def judge(
 ) -> Verdict:
     """The verdict on the batch ``X`` (q, d), with ``n_pending`` other points pending.
 
-    ``model`` is None before the first fit; ``gain`` is the gain that it expects of the batch, in ``units``.
-    ``random_pair`` is the :func:`random_pair_distance` of the region, if it is known.
+    ``model`` is None if no model chose a point of the batch, as before the first fit; ``gain`` is the gain that it
+    expects of the batch, in ``units``. ``random_pair`` is the :func:`random_pair_distance` of the region, if it is
+    known.
     """
     q = len(X)
     rows, columns = np.triu_indices(q, 1)

@@ -200,12 +200,14 @@ class Maximum:
     value : the value of the objective there.
     passed_over : the number of better points that were skipped as duplicates.
     spaced : whether better points were skipped because they were too close to others.
+    among : the number of points that were compared, if others of a long list were not; otherwise 0.
     """
 
     x: Array
     value: float
     passed_over: int
     spaced: bool = False
+    among: int = 0
 
 
 class Maximizer(Protocol):
@@ -281,8 +283,10 @@ def _first_distinct(X: Array, values: Array, search: Search) -> Maximum | None:
 def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
     """The best of all points of a small finite region, or of a list of any length; None if the region is neither.
 
-    In a long list, the best known point is the result if no other point was better before: under Kriging Believer,
-    values only fall while points are chosen. Otherwise all points are evaluated again.
+    In a long list, the best known point is the result if no other point was better before; otherwise all points are
+    evaluated again. Under the fitted model of Kriging Believer, values only fall while points are chosen, so that this
+    is the best of all points. With other lies or under shorter lengthscales, it is the best of those ``among`` which it
+    was chosen.
     """
     size, known = search.region.size, search.known
     if size is None or (size > ENUMERATE_UP_TO and not has(search.region, Listed)):
@@ -290,7 +294,7 @@ def search_exhaustively(objective: Objective, search: Search) -> Maximum | None:
     if known is not None and known.left_out is not None:
         best = first_distinct(known.X, known.values, search)
         if best is not None and best.value >= known.left_out:
-            return best
+            return replace(best, among=len(known.X) if known.left_out > -np.inf else 0)
         known = None
     if known is None or not known.whole:
         points = search.region.points()

@@ -139,12 +139,12 @@ def lies(
     x = points[0][1]
     scene = _Slice(source, name, axes, x, request)
     start = _until(request, 0) if batch == "pending" else request
-    belief, steps = liar.begin(request).with_pending(start), list[LieStep]()
+    belief, steps = liar.begin(request).with_lies(start), list[LieStep]()
     for count, ((trial, point), said) in enumerate(zip(points, words, strict=True), start=1):
         steps.append(scene.step(belief, trial, point, said))
         # Some outcomes of a pending trial may be known; only the others get lies.
         pending = batch == "pending"
-        belief = belief.with_pending(_until(request, count)) if pending else belief.with_lie(request, trial, point)
+        belief = belief.with_lies(_until(request, count)) if pending else belief.with_lie(request, trial, point)
     steps.append(scene.step(belief, None, None, ""))
     trials = source.trials
     rows = np.flatnonzero(np.isfinite(trials.values[name]))
