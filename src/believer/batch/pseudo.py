@@ -26,7 +26,7 @@ from believer.arrays import Array, finite, shown
 from believer.batch.belief import CONDITIONED, PLAUSIBLE, SHORTEST, Belief
 from believer.batch.best_so_far import BestSoFar
 from believer.batch.hedge import MAX_NATS, NothingExpected, has_nothing_left, is_own, resolution_of
-from believer.batch.learned import OWN, is_noisy
+from believer.batch.learned import OWN, Follower, is_noisy
 from believer.batch.lies import Believe, Lie
 from believer.batch.picking import Picked, counted, is_long, pick, shares_candidates, taken
 from believer.batch.repeat import repeated_instead
@@ -193,13 +193,11 @@ class PseudoObservations:
         near_lies = replace(nearness(request.region, len(lies.ids) + 1, request.model), points=lies.X)
         spacing = near_lies if request.distinct and self.hedge else None
 
-        def picked_by(follower: str, margin: float = 0.0) -> tuple[Picked, str, float]:
+        def picked_by(followers: tuple[Follower, ...], margin: float = 0.0) -> tuple[Picked, str, float]:
             """The point, the name of the objective, and the least factor of the lengthscales."""
-            nonlocal belief
-            belief, followers = belief.following(request, follower)
-            models = tuple([one.model for one in followers if one.model is not None])
+            models, pools, factors = zip(*[(one.model, one.pool, one.factor) for one in followers], strict=True)
             found = belief.worth(request, here, trial, models, margin)
-            candidates = found.known(tuple([one.pool for one in followers if one.pool is not None]), request.region)
+            candidates = found.known(pools, request.region)
             if candidates is not None and belief.left_out is not None:
                 candidates = replace(candidates, left_out=belief.left_out)
             climbs = candidates is None or not moves_together(self, request)
@@ -214,10 +212,13 @@ class PseudoObservations:
                 climbs=climbs,
                 is_scaled=found.is_scaled,
             )
-            return picked, found.name, min([one.factor for one in followers])
+            return picked, found.name, min(factors)
 
         own, nothing_left, name = not self.hedge or is_own(request, trial, len(lies.ids)), False, OWN
-        chosen = picked_by(OWN) if own else None
+        chosen = None
+        if own:
+            belief, followers = belief.following(request, OWN)
+            chosen = picked_by(followers)
         if self.hedge and len(request.outputs) == 1:
             if chosen is not None:
                 at = belief.model.predict(chosen[0].x[None, :])
@@ -228,7 +229,7 @@ class PseudoObservations:
             shorter = SHORTEST if nothing_left else PLAUSIBLE
             belief, followers = belief.following(request, shorter)
             if chosen is None or min([one.factor for one in followers]) < 1.0:
-                chosen, name = picked_by(shorter, resolution_of(request) if nothing_left else 0.0), shorter
+                chosen, name = picked_by(followers, resolution_of(request) if nothing_left else 0.0), shorter
         assert chosen is not None
         (picked, what, factor), after = chosen, self.after(lies.ids)
         if factor < 1.0:

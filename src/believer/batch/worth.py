@@ -65,7 +65,7 @@ class Worth:
     name: str
     is_scaled: bool = True
 
-    def known(self, pools: tuple[Pool, ...], region: Region) -> Known | None:
+    def known(self, pools: tuple[Pool | None, ...], region: Region) -> Known | None:
         """Candidates with their values.
 
         This is None if the objective is not a function of the models' predictions; the maximizer then draws its own
@@ -73,18 +73,19 @@ class Worth:
 
         Parameters
         ----------
-        pools : the predictions of the request's models at the same candidates.
+        pools : the predictions of the request's models at the same candidates; None for those without candidates.
         region : the region of the candidates.
         """
         objective = self.objective
-        if not pools or not has(objective, ByPredictions):
+        kept = {id(pool.model): pool for pool in pools if pool is not None}
+        if not kept or not has(objective, ByPredictions):
             return None
-        kept, models = {id(pool.model): pool for pool in pools}, objective.models
+        models = objective.models
         at = tuple([kept[id(model)].predict() for model in models if id(model) in kept])
         if not at or len(at) < len(models):
             return None
         whole = region.size is not None and region.size <= ENUMERATE_UP_TO
-        return Known(pools[0].points, objective.of(at), whole)
+        return Known(next(iter(kept.values())).points, objective.of(at), whole)
 
 
 def worth(

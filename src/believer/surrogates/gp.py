@@ -240,7 +240,8 @@ class GPModel:
         [paper] Eq. 1-2: the mean moves by the discrepancy y - μ, and the variance shrinks whatever y is.
         Hyperparameters, shift and scale are unchanged.  O(k N²).
         """
-        told, k = data.y, len(data)
+        told = data.y
+        k = len(told)
         if not k:
             return self
         known = None if data.noise is None else variances(data.std, self.scale)
