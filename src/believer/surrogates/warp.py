@@ -155,8 +155,8 @@ def warps_for(y: Array, finite: bool = False) -> tuple[Warp, ...]:
         far = float(y.max()) - warp.start > ABSURD * warp.scale
         found += [warp, replace(warp, folds=2)] if far else [warp]
     best, span = float(y.min()), float(y.max()) - float(y.min())
-    for share in () if finite or abs(best) > LARGEST else SHARES:
-        scale = float(np.quantile(y, share)) - best
+    shares = () if finite or abs(best) > LARGEST else SHARES
+    for share, scale in zip(shares, (np.quantile(y, shares) - best).tolist(), strict=True):
         if MIN_SCALE <= scale <= LARGEST and span > SPAN * scale:
             found.append(Warp(best, scale, share=share))
     return tuple(found)
