@@ -310,6 +310,17 @@ def test_none_stands_for_no_value_so_that_rows_of_a_table_can_be_observed() -> N
     for row in rows:
         again.observe({name: row[name] for name in TUNED.names}, row["value"])
     assert [trial.params for trial in again.trials] == [trial.params for trial in study.trials]
+    for nan in (float("nan"), np.float32("nan")):  # as an empty cell is in a data frame
+        assert TUNED.check({"kernel": "linear", "C": 1.0, "gamma": nan, "degree": nan}) == {
+            "kernel": "linear",
+            "C": 1.0,
+        }
+        assert TUNED.moved(again.trials[0].params, {"kernel": "linear", "C": 1.0, "gamma": nan}) == {
+            "kernel": "linear",
+            "C": 1.0,
+        }
+        with pytest.raises(InvalidInput, match=r"finite number; got .*nan.* for 'gamma'"):
+            TUNED.check({"kernel": "rbf", "C": 1.0, "gamma": nan})
     odd = bv.Space({"a": bv.Categorical([None, 1]), "b": bv.Categorical([None, 2], when={"a": None})})
     assert odd.check({"a": None, "b": None}) == {"a": None, "b": None}
     assert odd.check({"a": 1, "b": None}) == {"a": 1}

@@ -243,7 +243,7 @@ class Space:
         """Check a point with all parameters and return it as plain Python values, in the order of the space.
 
         A Float that is at most 1e-9 (relative) outside its bounds or off its grid is moved onto them. Parameters that
-        have no value at the point are left out; None stands for no value.
+        have no value at the point are left out; None and NaN stand for no value.
 
         Parameters
         ----------
@@ -254,7 +254,9 @@ class Space:
             return self.table.at(self.table.place(params))
         conditions, kept = self._conditions, params
         if conditions.when and isinstance(params, Mapping):
-            kept = {name: value for name, value in params.items() if value is not None or name not in conditions.when}
+            kept = {
+                name: value for name, value in params.items() if name not in conditions.when or not _is_blank(value)
+            }
         given = self.check_fixed(kept, measured)
         if conditions.when:
             items = dict(self._items)
@@ -266,7 +268,7 @@ class Space:
                             f"{ {one: given[one] for one in conditions.needs[name] if one in given} }. Leave it out."
                         )
                 elif name in params and name not in given:
-                    given[name] = items[name].check(None, name)
+                    given[name] = items[name].check(params[name], name)
             given = {name: given[name] for name in self.names if name in given}
         present = self.present(given)
         if len(given) < len(present):
@@ -313,7 +315,7 @@ class Space:
             return self.check(changed)
         point = {**params, **changed}
         if self._conditions.when:
-            absent = {name for name in self._conditions.when if changed.get(name, name) is None}
+            absent = {name for name in self._conditions.when if _is_blank(changed.get(name, name))}
             there = self.trimmed({name: value for name, value in point.items() if name not in absent})
             point = {name: value for name, value in point.items() if name in changed or name in there}
         return self.measured(point)
@@ -616,6 +618,11 @@ class Space:
         """A mask (m,) of the points ``X`` (m, dim) that the constraint allows; the rules hold at all of them."""
         assert self.constraint is not None
         return np.array([_satisfies(self.constraint, params) for params in self.decode(X)], dtype=bool)
+
+
+def _is_blank(value: Any) -> bool:
+    """Whether ``value`` is that of an empty cell of a table: None or NaN."""
+    return value is None or (isinstance(value, float | np.floating) and math.isnan(value))
 
 
 def _satisfies(constraint: Constraint, params: Mapping[str, Any]) -> bool:
