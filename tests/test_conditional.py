@@ -277,7 +277,9 @@ def test_circles_clashes_and_rules_over_conditional_parameters_are_refused() -> 
         ({"kernel": "poly", "C": 1.0, "gamma": 0.1, "degree": 4}, "missing: shift"),
         ({"kernel": "poly", "C": 1.0, "gamma": 0.1, "degree": 2, "shift": 0.1}, "'shift' has a value only if"),
         ({"kernel": "rbf", "C": 1.0, "gamma": "2"}, "must be a finite number"),
-        ({"gamma": 0.1, "C": 1.0}, "'gamma' has a value only if"),
+        ({"gamma": 0.1, "C": 1.0}, "'gamma' has a value only if .* kernel is missing"),
+        ({"kernel": "poly", "C": 1.0, "gamma": 0.1, "shift": 0.1}, "'shift' has a value only if .* degree is missing"),
+        ({"shift": 0.1, "C": 1.0}, "'shift' has a value only if .* kernel is missing"),
     ],
 )
 def test_points_with_too_much_or_too_little_are_refused(params: dict[str, Any], message: str) -> None:

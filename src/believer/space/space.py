@@ -263,6 +263,12 @@ class Space:
             for name, when in conditions.when.items():
                 if not conditions.holds(name, given):
                     if name in given:
+                        needed = conditions.needs[name]
+                        if missing := [one for one in needed if one not in given and conditions.holds(one, given)]:
+                            raise InvalidInput(
+                                f"{name!r} has a value only if {in_words(when)}; got {shown(given[name])}, but "
+                                f"{', '.join(missing)} is missing. Add it."
+                            )
                         raise InvalidInput(
                             f"{name!r} has a value only if {in_words(when)}; got {shown(given[name])} at "
                             f"{ {one: given[one] for one in conditions.needs[name] if one in given} }. Leave it out."
