@@ -259,6 +259,12 @@ def test_conditions_that_cannot_hold_are_refused(change: dict[str, Any], message
         bv.Space({**TUNED.parameters, "gamma": bv.Float(1e-4, 1, log=True, **change)})
 
 
+def test_a_parent_with_too_many_values_to_list_is_refused_by_their_number() -> None:
+    for parent in (bv.Int(0, 10**6), bv.Float(0, 1, step=1e-6)):
+        with pytest.raises(InvalidInput, match=r"at most 100,000 values; got .* for 'n', which has 1,000,001"):
+            bv.Space({"n": parent, "x": bv.Float(0, 1, when={"n": 1})})
+
+
 def test_circles_clashes_and_rules_over_conditional_parameters_are_refused() -> None:
     with pytest.raises(InvalidInput, match="circle; got one among a, b"):
         bv.Space({"a": bv.Int(1, 3, when={"b": 1}), "b": bv.Int(1, 3, when={"a": 1})})
