@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, shown, whole
+from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, shown, suggested, whole
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.space import rules as linear_rules
@@ -298,7 +298,10 @@ class Space:
         }
         if len(checked) < len(fixed):
             unknown = next(name for name in fixed if name not in checked)
-            raise InvalidInput(f"{what} must name parameters among {', '.join(self.names)}; got {shown(unknown)}.")
+            raise InvalidInput(
+                f"{what} must name parameters among {', '.join(self.names)}; got {shown(unknown)}."
+                f"{suggested(unknown, self.names)}"
+            )
         return checked
 
     def measured(self, params: Mapping[str, Any]) -> dict[str, Any]:
