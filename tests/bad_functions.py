@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import signal
 import struct
@@ -26,10 +25,6 @@ GOOD, BAD = {"x": 2.0}, {"x": 8.0}
 
 def square(params: dict[str, Any]) -> float:
     return float(params["x"] ** 2)
-
-
-def not_finite(params: dict[str, Any]) -> float:
-    return math.nan if params["x"] > 5.0 else -math.inf
 
 
 def deadly(params: dict[str, Any]) -> float:

@@ -68,11 +68,6 @@ def test_a_failed_run_says_how_it_ended_where_and_what_was_on_standard_error(tmp
         bv.Program(["./no-such-solver"], folder=tmp_path)({"x": 1})
 
 
-def test_a_program_that_prints_nan_every_time_ends_the_run(tmp_path: Path) -> None:
-    with pytest.raises(EvaluationError, match=r"the first 2 .*same way.*returned nan"):
-        bv.minimize(bv.Program(python("print('nan')"), folder=tmp_path), LINE, n_init=2, progress=False)
-
-
 def test_a_record_has_the_end_of_what_a_program_said_and_its_folder_however_much_it_said(tmp_path: Path) -> None:
     said = "import sys; print('x' * 9999, *['y' * 600] * 4, 'no mesh', sep='\\n', file=sys.stderr); sys.exit(3)"
     journal = tmp_path / "study.jsonl"

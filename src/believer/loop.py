@@ -64,7 +64,7 @@ def minimize(
         declared, a dict with a number or a list of replicates for each. An exception, NaN or infinity makes the trial a
         failed one, and the run goes on. An interrupt or ``sys.exit`` in this process ends the run. So does
         ``EvaluationError``, which is raised if the first ``n_init`` evaluations (at least two) all fail with the same
-        exception, or none of them returns a finite number, and the study has no result yet.
+        exception and the study has no result yet.
     space : the space to search.
     budget : the number of evaluations.
     workers : the number of worker processes (in a script, keep the call under ``if __name__ == "__main__"``). If a
@@ -273,8 +273,7 @@ class _Aside:
 class _Run:
     """The state of one call of minimize: its arguments, the running evaluations, and the results.
 
-    Trials in ``waiting`` are evaluated first. ``budget`` includes the trials in ``aside``. ``has_numbers``: whether an
-    evaluation of this run has given a number, perhaps beside outcomes that are NaN.
+    Trials in ``waiting`` are evaluated first. ``budget`` includes the trials in ``aside``.
     """
 
     f: Function
@@ -293,7 +292,6 @@ class _Run:
     aside: _Aside
     shared: Shared
     failures: list[Failure] = field(default_factory=list)
-    has_numbers: bool = False
 
     def until_done(self, mode: str) -> str:
         """Run, and return the reason why it stopped. However it ends, all finished results are told and its processes
@@ -381,13 +379,12 @@ class _Run:
         none succeeded."""
         kinds = {failure.kind for failure in self.failures}
         enough = len(self.failures) >= max(2, self.optimizer.settings.n_init)
-        return enough and len(kinds) == 1 and not (self.has_numbers or self.optimizer.counts.done)
+        return enough and len(kinds) == 1 and "" not in kinds and not self.optimizer.counts.done
 
     def _error_of_all(self) -> EvaluationError:
         return EvaluationError(
             f"the first {len(self.failures)} evaluations of this run failed in the same way, and none succeeded: "
-            f"{self.failures[0].text.rstrip('.')}. Fix the function, or begin where it succeeds with x0, and "
-            "run again; a run with a journal goes on."
+            f"{self.failures[0].text.rstrip('.')}. Fix the function and run again; a run with a journal goes on."
         )
 
     def _ask(self, q: int) -> Batch | None:
@@ -418,10 +415,6 @@ class _Run:
                 self.optimizer.tell(trial, self._new(trial, outcome))
                 if missing := self._missing(trial):  # an evaluation that is over will say no more
                     outcome = Failure(f"no number for {', '.join(missing)}", InvalidInput.__name__)
-                elif outcome.objectives or outcome.constraints:
-                    self.has_numbers = True
-                else:
-                    self.failures.append(Failure(f"no finite number for {', '.join(outcome.lost)}"))
             except InvalidInput as error:  # it does not go with those before it, which must not end the run
                 outcome = Failure(error_text(error), type(error).__name__)
         if isinstance(outcome, Failure):
