@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from each import each
 
-from believer.arrays import MAX_SEED, above_zero, checked_seed, finite, nearest, shares, shown, whole
+from believer.arrays import MAX_SEED, above_zero, checked_seed, finite, nearest, shares, shown, suggested, whole
 from believer.errors import InvalidInput
 
 NESTED: list[Any] = []
@@ -94,3 +94,5 @@ def test_an_unknown_word_is_told_the_nearest_or_some_of_all() -> None:
     assert nearest("Hihg", ["low", "high"]) == "did you mean 'high'?"
     assert nearest("x", ["low", "high"]) == "there are low, high."
     assert nearest("?", map(str, range(1000))).endswith(", 31 and more.")
+    assert suggested("Hihg", ["low", "high"]) == " Did you mean 'high'?"
+    assert suggested("x", ["low", "high"]) == suggested(NESTED, ["low"]) == suggested(10**5000, ["low"]) == ""

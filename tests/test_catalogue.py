@@ -272,6 +272,8 @@ def test_values_can_be_held_fixed_in_any_column() -> None:
     for fixed in ({"ring": "z"}, {"note": "no such"}, {"mass": 1.0}, {"x": 1}):
         with pytest.raises(InvalidInput):
             opt.ask(1, fixed=fixed)
+    with pytest.raises(InvalidInput, match=r"got 'rings'\. Did you mean 'ring'"):
+        opt.ask(1, fixed={"rings": "b"})
     with pytest.raises(SpaceExhausted):
         opt.ask(2, fixed={"name": "m8"})
 

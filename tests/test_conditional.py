@@ -259,6 +259,12 @@ def test_conditions_that_cannot_hold_are_refused(change: dict[str, Any], message
         bv.Space({**TUNED.parameters, "gamma": bv.Float(1e-4, 1, log=True, **change)})
 
 
+def test_a_parent_with_too_many_values_to_list_is_refused_by_their_number() -> None:
+    for parent in (bv.Int(0, 10**6), bv.Float(0, 1, step=1e-6)):
+        with pytest.raises(InvalidInput, match=r"at most 100,000 values; got .* for 'n', which has 1,000,001"):
+            bv.Space({"n": parent, "x": bv.Float(0, 1, when={"n": 1})})
+
+
 def test_circles_clashes_and_rules_over_conditional_parameters_are_refused() -> None:
     with pytest.raises(InvalidInput, match="circle; got one among a, b"):
         bv.Space({"a": bv.Int(1, 3, when={"b": 1}), "b": bv.Int(1, 3, when={"a": 1})})
@@ -277,7 +283,9 @@ def test_circles_clashes_and_rules_over_conditional_parameters_are_refused() -> 
         ({"kernel": "poly", "C": 1.0, "gamma": 0.1, "degree": 4}, "missing: shift"),
         ({"kernel": "poly", "C": 1.0, "gamma": 0.1, "degree": 2, "shift": 0.1}, "'shift' has a value only if"),
         ({"kernel": "rbf", "C": 1.0, "gamma": "2"}, "must be a finite number"),
-        ({"gamma": 0.1, "C": 1.0}, "'gamma' has a value only if"),
+        ({"gamma": 0.1, "C": 1.0}, "'gamma' has a value only if .* kernel is missing"),
+        ({"kernel": "poly", "C": 1.0, "gamma": 0.1, "shift": 0.1}, "'shift' has a value only if .* degree is missing"),
+        ({"shift": 0.1, "C": 1.0}, "'shift' has a value only if .* kernel is missing"),
     ],
 )
 def test_points_with_too_much_or_too_little_are_refused(params: dict[str, Any], message: str) -> None:
@@ -310,6 +318,17 @@ def test_none_stands_for_no_value_so_that_rows_of_a_table_can_be_observed() -> N
     for row in rows:
         again.observe({name: row[name] for name in TUNED.names}, row["value"])
     assert [trial.params for trial in again.trials] == [trial.params for trial in study.trials]
+    for nan in (float("nan"), np.float32("nan")):  # as an empty cell is in a data frame
+        assert TUNED.check({"kernel": "linear", "C": 1.0, "gamma": nan, "degree": nan}) == {
+            "kernel": "linear",
+            "C": 1.0,
+        }
+        assert TUNED.moved(again.trials[0].params, {"kernel": "linear", "C": 1.0, "gamma": nan}) == {
+            "kernel": "linear",
+            "C": 1.0,
+        }
+        with pytest.raises(InvalidInput, match=r"finite number; got .*nan.* for 'gamma'"):
+            TUNED.check({"kernel": "rbf", "C": 1.0, "gamma": nan})
     odd = bv.Space({"a": bv.Categorical([None, 1]), "b": bv.Categorical([None, 2], when={"a": None})})
     assert odd.check({"a": None, "b": None}) == {"a": None, "b": None}
     assert odd.check({"a": 1, "b": None}) == {"a": 1}

@@ -144,7 +144,11 @@ WRONG: dict[str, tuple[Callable[[Optimizer], object], type[BelieverError], str]]
     "strategy": (lambda o: o.ask(1, strategy="kbb"), InvalidInput, "one of cl_min, .* got 'kbb'"),
     "strategy list": (lambda o: o.ask(1, strategy=["kb"]), InvalidInput, "choose"),  # type: ignore[arg-type]
     "strategy class": (lambda o: o.ask(1, strategy=PseudoObservations), InvalidInput, "strategy"),  # type: ignore[arg-type]
-    "fixed name": (lambda o: o.ask(1, fixed={"dept": 1}), InvalidInput, "fixed must name .* got 'dept'"),
+    "fixed name": (
+        lambda o: o.ask(1, fixed={"dept": 1}),
+        InvalidInput,
+        "fixed must name .* Did you mean 'depth'",
+    ),
     "fixed value": (lambda o: o.ask(1, fixed={"depth": 9}), InvalidInput, r"\[1, 8\]; got 9 for 'depth'"),
     "fixed choice": (lambda o: o.ask(1, fixed={"kernel": "RBF"}), InvalidInput, "got 'RBF' for 'kernel'"),
     "fixed text": (lambda o: o.ask(1, fixed="depth"), InvalidInput, "fixed must be a mapping"),  # type: ignore[arg-type]
@@ -232,6 +236,9 @@ WRONG_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "acquisition class": ({"acquisition": EI}, r"acquisition must be an object with a method pointwise"),
     "acquisition text": ({"acquisition": "XI"}, "acquisition must be one of LogEI, EI, PI, UCB, .* got 'XI'"),
     "strategy": ({"strategy": "bogus"}, "strategy must be one of cl_min, .*; got 'bogus'"),
+    "strategy misspelt": ({"strategy": "hedgd"}, "got 'hedgd'. Did you mean 'hedged'"),
+    "acquisition misspelt": ({"acquisition": "logie"}, "got 'logie'. Did you mean 'LogEI'"),
+    "surrogate misspelt": ({"surrogate": "Forrest"}, "got 'Forrest'. Did you mean 'forest'"),
     "strategy class": ({"strategy": RandomBatch}, "strategy"),
     "maximizer": ({"maximizer": 3}, "maximizer must be an object with a method maximize"),
     "n_init 0": ({"n_init": 0}, "n_init must be a whole number, 1 or more; got 0"),

@@ -413,6 +413,7 @@ def test_two_bounds_that_leave_one_value_are_an_equation() -> None:
         (lambda: bv.Space({"a": bv.Float(0, 1)}, rules=["a + b == 1"]), "sum_to, linear or max_parts"),  # type: ignore[list-item]
         (lambda: bv.Space({"a": bv.Float(0, 1)}, rules=3), "a list of rules"),  # type: ignore[arg-type]
         (lambda: bv.Space({"a": bv.Float(0, 1)}, rules=[bv.sum_to(["a", "z"], 1)]), "among a; got 'z'"),
+        (lambda: bv.Space({"resin": bv.Float(0, 1)}, rules=[bv.linear({"rezin": 1}, at_most=1)]), "mean 'resin'"),
         (lambda: bv.Space({"a": bv.Float(1, 9, log=True)}, rules=[bv.linear({"a": 1}, at_most=5)]), "log=True"),
         (lambda: bv.Space({"a": bv.Categorical(("x", "y"))}, rules=[bv.linear({"a": 1}, at_most=5)]), "needs numbers"),
         (lambda: bv.Space({"a": bv.Int(0, 10**6)}, rules=[bv.linear({"a": 1}, at_most=5)]), "100,000 values"),

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 from numbers import Real
@@ -46,6 +46,7 @@ __all__ = [
     "read_only",
     "shares",
     "shown",
+    "suggested",
     "whole",
 ]
 
@@ -190,10 +191,22 @@ def shown(value: Any) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """The end of an error about an unknown ``word``: "did you mean 'high'?", or "there are low, high."."""
     by_text = {one.casefold(): one for one in known}
-    near = difflib.get_close_matches(word.casefold(), [*by_text], 1)
+    near = _near(word, by_text)
     if near:
-        return f"did you mean {by_text[near[0]]!r}?"
+        return f"did you mean {near!r}?"
     return f"there are {', '.join([*by_text.values()][:_LISTED])}{' and more' * (len(by_text) > _LISTED)}."
+
+
+def suggested(word: Any, known: Iterable[str]) -> str:
+    """The end of an error that lists the ``known`` words: " Did you mean 'high'?", or nothing if none is near."""
+    near = _near(word, {one.casefold(): one for one in known}) if isinstance(word, str) else ""
+    return f" Did you mean {near!r}?" if near else ""
+
+
+def _near(word: str, by_text: Mapping[str, str]) -> str:
+    """The known word nearest to ``word``, or "" if none is near; ``by_text`` has them by their casefolded text."""
+    near = difflib.get_close_matches(word.casefold(), [*by_text], 1)
+    return by_text[near[0]] if near else ""
 
 
 def rounded(value: float, digits: int) -> str:

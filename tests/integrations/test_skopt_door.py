@@ -218,6 +218,18 @@ def test_no_estimator_is_no_random_search() -> None:
         skopt.forest_minimize(cost, MIXED, None, n_calls=10)
 
 
+@each(
+    "more, message",
+    [
+        ({}, "10 or more, because it includes n_initial_points=10; got 5"),
+        ({"n_initial_points": 4, "x0": [[0.1, 2, "elu", 0.0]] * 2}, "6 or more, .*n_initial_points=4 and the 2 of x0"),
+    ],
+)
+def test_a_run_with_too_few_calls_is_told_what_they_include(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=f"n_calls must be {message}"):
+        skopt.gp_minimize(cost, MIXED, n_calls=5, **more)
+
+
 def test_a_space_without_new_points_goes_on_with_old_ones_and_warns() -> None:
     optimizer = skopt.Optimizer([(0, 1), ["a", "b"]], n_initial_points=2, random_state=0)
     for x in ([0, "a"], [1, "a"], [0, "b"]):

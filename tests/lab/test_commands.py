@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -311,6 +312,22 @@ def test_questions_are_asked_until_the_answers_make_a_study() -> None:
     assert "options" not in text
     for words in ("needs a parameter", "a column of every sheet", "a range such as", "same column", "still needed"):
         assert any(words in line for line in said), words
+
+
+@each("count", range(15))
+def test_an_input_that_ends_ends_the_questions_and_writes_nothing(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = ["Mixture", "a", "0 to 60 %", "b", "20 to 80 %", "", "a; b = 100", "", "yield", "?", "max %", "", "n", "3"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in typed[:count])))
+    ended = run("new", tmp_path / "study")
+    if count == len(typed):
+        assert (ended.code, ended.err) == (0, "")
+        return
+    assert ended.code == 2
+    assert ended.err.count("\n") == 1
+    assert "the input ended" in ended.err
+    assert not (tmp_path / "study").exists()
 
 
 def test_candidates_come_from_a_table_beside_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

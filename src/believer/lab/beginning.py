@@ -152,8 +152,9 @@ class Answers:
     def _until(self, question: str, read: Callable[[str], T]) -> T:
         """Ask until the answer can be understood, and return its meaning."""
         while True:
+            text = self.ask(question)  # an error of the question itself, such as the end of the input, is no bad answer
             try:
-                return read(self.ask(question))
+                return read(text)
             except InvalidInput as error:
                 self.say(f"  {error}")
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from believer.arrays import BoolArray
 from believer.errors import InvalidInput
-from believer.space.parameter import Parameter
+from believer.space.parameter import MAX_GRID, Parameter
 from believer.space.when import When, in_words, when_of
 
 Keys: TypeAlias = frozenset[tuple[type, Any]]
@@ -136,10 +136,15 @@ def _checked(name: str, when: When, parameters: Mapping[str, Parameter]) -> When
         if parent not in parameters:
             raise InvalidInput(f"when of {name!r} must name parameters of the space; got {parent!r}.")
         p = parameters[parent]
-        if p.count is None or p.rounded:
+        if p.count is None:
             raise InvalidInput(
                 f"when of {name!r} needs parents whose values can be listed, such as a Categorical or an Int; got "
                 f"{p!r} for {parent!r}."
+            )
+        if p.rounded:
+            raise InvalidInput(
+                f"when of {name!r} needs parents of at most {MAX_GRID:,} values; got {p!r} for {parent!r}, which has "
+                f"{p.count:,}. Use a larger step or narrower bounds."
             )
         try:
             found[parent] = tuple([p.check(value, parent) for value in values])

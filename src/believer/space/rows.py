@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import LARGEST, Array, BoolArray, IntArray, frozen, read_only, shown
+from believer.arrays import LARGEST, Array, BoolArray, IntArray, frozen, read_only, shown, suggested
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.space.carried import Carried
@@ -117,7 +117,10 @@ class Rows:
             raise InvalidInput(f"{what} must be a mapping of columns to values; got {shown(params)}.")
         unknown = [name for name in params if name not in self.columns]
         if unknown:
-            raise InvalidInput(f"{what} must name columns among {', '.join(self.columns)}; got {shown(unknown[0])}.")
+            raise InvalidInput(
+                f"{what} must name columns among {', '.join(self.columns)}; got {shown(unknown[0])}."
+                f"{suggested(unknown[0], self.columns)}"
+            )
 
     def having(self, values: Mapping[str, Any]) -> BoolArray:
         """A mask (n,) of the rows that have these values."""

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
-from believer.arrays import shown, whole
+from believer.arrays import shown, suggested, whole
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.space import scale
@@ -272,7 +272,8 @@ def _number(value: Any, what: str) -> float:
 def _number_named(name: str, parameters: Mapping[str, Parameter], rule: object) -> Number:
     """The parameter as a number whose encoding is affine; InvalidInput for anything else."""
     if name not in parameters:
-        raise InvalidInput(f"{rule!r} must name parameters among {', '.join(parameters)}; got {name!r}.")
+        meant = suggested(name, parameters)
+        raise InvalidInput(f"{rule!r} must name parameters among {', '.join(parameters)}; got {name!r}.{meant}")
     parameter = parameters[name]
     if not has(parameter, Number):
         raise InvalidInput(f"{rule!r} needs numbers; got the parameter {parameter!r} for {name!r}.")

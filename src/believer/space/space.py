@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, shown, whole
+from believer.arrays import SAME_POINT, Array, BoolArray, as_points, frozen, shown, suggested, whole
 from believer.capabilities import has
 from believer.errors import InvalidInput
 from believer.space import rules as linear_rules
@@ -243,7 +243,7 @@ class Space:
         """Check a point with all parameters and return it as plain Python values, in the order of the space.
 
         A Float that is at most 1e-9 (relative) outside its bounds or off its grid is moved onto them. Parameters that
-        have no value at the point are left out; None stands for no value.
+        have no value at the point are left out; None and NaN stand for no value.
 
         Parameters
         ----------
@@ -254,19 +254,27 @@ class Space:
             return self.table.at(self.table.place(params))
         conditions, kept = self._conditions, params
         if conditions.when and isinstance(params, Mapping):
-            kept = {name: value for name, value in params.items() if value is not None or name not in conditions.when}
+            kept = {
+                name: value for name, value in params.items() if name not in conditions.when or not _is_blank(value)
+            }
         given = self.check_fixed(kept, measured)
         if conditions.when:
             items = dict(self._items)
             for name, when in conditions.when.items():
                 if not conditions.holds(name, given):
                     if name in given:
+                        needed = conditions.needs[name]
+                        if missing := [one for one in needed if one not in given and conditions.holds(one, given)]:
+                            raise InvalidInput(
+                                f"{name!r} has a value only if {in_words(when)}; got {shown(given[name])}, but "
+                                f"{', '.join(missing)} is missing. Add it."
+                            )
                         raise InvalidInput(
                             f"{name!r} has a value only if {in_words(when)}; got {shown(given[name])} at "
                             f"{ {one: given[one] for one in conditions.needs[name] if one in given} }. Leave it out."
                         )
                 elif name in params and name not in given:
-                    given[name] = items[name].check(None, name)
+                    given[name] = items[name].check(params[name], name)
             given = {name: given[name] for name in self.names if name in given}
         present = self.present(given)
         if len(given) < len(present):
@@ -290,7 +298,10 @@ class Space:
         }
         if len(checked) < len(fixed):
             unknown = next(name for name in fixed if name not in checked)
-            raise InvalidInput(f"{what} must name parameters among {', '.join(self.names)}; got {shown(unknown)}.")
+            raise InvalidInput(
+                f"{what} must name parameters among {', '.join(self.names)}; got {shown(unknown)}."
+                f"{suggested(unknown, self.names)}"
+            )
         return checked
 
     def measured(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -313,7 +324,7 @@ class Space:
             return self.check(changed)
         point = {**params, **changed}
         if self._conditions.when:
-            absent = {name for name in self._conditions.when if changed.get(name, name) is None}
+            absent = {name for name in self._conditions.when if _is_blank(changed.get(name, name))}
             there = self.trimmed({name: value for name, value in point.items() if name not in absent})
             point = {name: value for name, value in point.items() if name in changed or name in there}
         return self.measured(point)
@@ -616,6 +627,11 @@ class Space:
         """A mask (m,) of the points ``X`` (m, dim) that the constraint allows; the rules hold at all of them."""
         assert self.constraint is not None
         return np.array([_satisfies(self.constraint, params) for params in self.decode(X)], dtype=bool)
+
+
+def _is_blank(value: Any) -> bool:
+    """Whether ``value`` is that of an empty cell of a table: None or NaN."""
+    return value is None or (isinstance(value, float | np.floating) and math.isnan(value))
 
 
 def _satisfies(constraint: Constraint, params: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from believer import batch, surrogates
 from believer.acquisitions import ACQUISITIONS, Acquisition
-from believer.arrays import shown
+from believer.arrays import shown, suggested
 from believer.batch import STRATEGIES, Believe, ConstantLie, Fantasy, PseudoObservations, RandomBatch
 from believer.batch.request import Strategy
 from believer.capabilities import has
@@ -76,6 +76,7 @@ def surrogate_named(surrogate: str | Surrogate) -> Surrogate:
         if surrogate.lower() not in names:
             raise InvalidInput(
                 f"surrogate must be one of {', '.join(SURROGATES)}, or an object such as GP(); got {surrogate!r}."
+                f"{suggested(surrogate, SURROGATES)}"
             )
         made: Surrogate = getattr(surrogates, names[surrogate.lower()])()
         return made
@@ -89,7 +90,10 @@ def acquisition_named(acquisition: str | Acquisition) -> Acquisition:
         named = {name.lower(): value for name, value in ACQUISITIONS.items()}
         if acquisition.lower() not in named:
             names = ", ".join(ACQUISITIONS)
-            raise InvalidInput(f"acquisition must be one of {names}, or a value such as LogEI(); got {acquisition!r}.")
+            raise InvalidInput(
+                f"acquisition must be one of {names}, or a value such as LogEI(); got {acquisition!r}."
+                f"{suggested(acquisition, ACQUISITIONS)}"
+            )
         return named[acquisition.lower()]
     found: Acquisition = having(("pointwise", "on", "of_several"), acquisition, "acquisition")
     return found
@@ -109,6 +113,7 @@ def strategy_named(strategy: str | Strategy) -> Strategy:
         if strategy not in STRATEGIES:
             raise InvalidInput(
                 f"strategy must be one of {', '.join(STRATEGIES)}, or an object such as QEI(); got {strategy!r}."
+                f"{suggested(strategy, STRATEGIES)}"
             )
         return STRATEGIES[strategy]
     if isinstance(strategy, type) or not callable(getattr(strategy, "choose", None)):

@@ -296,7 +296,13 @@ def base_minimize(func: Any, dimensions: Any, base_estimator: Any, *given: Any, 
     n_initial = n_initial if former is None else former
     if n_initial is None:
         n_initial = n_calls - begun if base_estimator == "dummy" else 10
-    whole(n_calls, "n_calls", begun + whole(n_initial, "n_initial_points", 0 if points else 1))
+    least = begun + whole(n_initial, "n_initial_points", 0 if points else 1)
+    if whole(n_calls, "n_calls", 0) < least:
+        of_x0 = f" and the {begun} of x0" if begun else ""
+        raise InvalidInput(
+            f"n_calls must be {least} or more, because it includes n_initial_points={n_initial}{of_x0}; got {n_calls}. "
+            "Pass a smaller n_initial_points, or more n_calls."
+        )
     callback, is_verbose = options.pop("callback", None), options.pop("verbose", False)
     callbacks = callbacks_of(callback)
     if is_verbose:
