@@ -164,6 +164,20 @@ def test_numbers_of_a_file_are_numbers_also_where_no_feature_has_them(tmp_path: 
     assert bv.Space.from_table(path, ["t"], id_column="n").check({"n": "d"})["price"] == "1.200"
 
 
+def test_a_column_that_is_no_feature_can_be_the_price_of_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "priced.csv"
+    lines = [f"m{i};{i};{(i * 7) % 30},5;{'' if i == 3 else i}" for i in range(30)]
+    path.write_text("\n".join(["n;t;price;lot", *lines]))
+    opt = bv.Optimizer(bv.Space.from_table(path, ["t"], id_column="n"), n_init=4, seed=0)
+    for _ in range(3):
+        batch = opt.ask(4, max_cost=40, cost={"price": 1})
+        assert sum(trial.params["price"] for trial in batch) <= 40
+        opt.tell_many(batch, [(trial.params["t"] - 20) ** 2 for trial in batch])
+    for name in ("lot", "n", "color"):
+        with pytest.raises(InvalidInput, match=f"got '{name}'"):
+            opt.ask(2, max_cost=40, cost={name: 1})
+
+
 def test_choices_that_are_numbers_are_found_in_a_table_and_in_a_file(tmp_path: Path) -> None:
     known = [{"x": i / 7, "level": i % 3, "size": 0.5 * (i % 2)} for i in range(12)]
     kinds = {"x": None, "level": bv.Ordinal([0, 1, 2]), "size": bv.Categorical([0.0, 0.5])}
@@ -467,4 +481,5 @@ def test_a_journal_in_which_prices_were_texts_goes_on_with_numbers(tmp_path: Pat
     with bv.Optimizer.load(path, table=file) as again:
         assert again.pending[0].params == {**waiting.params, "price": float(waiting.params["price"].replace(",", "."))}
         again.tell(again.pending[0], 1.0)
+        again.ask(2, max_cost=30, cost={"price": 1})
     assert bv.replay(path, table=file).identical
