@@ -100,13 +100,17 @@ def _from_csv(path: str) -> dict[str, Cells]:
 
 def _marks_in(cells: Texts) -> frozenset[str]:
     """The decimal marks of a column; none if it has commas and other texts than numbers, such as 1,2-diol."""
-    marked = [cell for cell in cells if "," in cell]
-    if marked and not all(is_number(cell) for cell in cells if cell.strip()):
-        return frozenset()
-    found = {mark for cell in marked if (mark := decimal_mark(cell.strip()))}
-    if any(decimal_mark(cell.strip()) == "." for cell in cells if "." in cell and "," not in cell):
-        found.add(".")
-    return frozenset(found)
+    if any("," in cell for cell in cells):
+        try:
+            np.array([cell.strip().replace(",", ".") or "nan" for cell in cells], dtype=np.float64)
+        except ValueError:
+            if not all(is_number(cell) for cell in cells if cell.strip()):
+                return frozenset()
+    return frozenset(
+        mark
+        for mark, other in (",.", ".,")
+        if any(decimal_mark(cell.strip()) == mark for cell in cells if mark in cell or cell.count(other) > 1)
+    )
 
 
 def numbers_of(cells: Cells) -> Array | IntArray | None:
