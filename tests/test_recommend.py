@@ -93,7 +93,6 @@ def test_the_interval_and_the_sentence_say_how_sure_it_is() -> None:
     assert low + high == pytest.approx(2.0 * found.mean)
     assert high - low == pytest.approx(2.0 * 1.96 * found.std, rel=1e-4)
     assert str(found).startswith(f"trial {found.trial.id}, ")
-    low, high = found.interval
     assert f"{to_width(found.mean, (high - low) / 2)} expected" in str(found)
 
 

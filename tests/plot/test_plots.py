@@ -187,7 +187,7 @@ def test_convergence_of_a_maximization_rises_past_its_failures() -> None:
 
 
 def test_limits_and_targets_are_lines_and_what_breaks_a_limit_is_hollow() -> None:
-    axes = plot.convergence(limited(), outcome="cost")
+    axes: Any = plot.convergence(limited(), outcome="cost")
     assert line(axes, "limit").get_ydata()[0] == 3.0
     hollow = next(one for one in axes.lines if one.get_label().endswith(", breaks a limit"))
     assert hollow.get_markerfacecolor() == "none"
@@ -196,7 +196,7 @@ def test_limits_and_targets_are_lines_and_what_breaks_a_limit_is_hollow() -> Non
 
 
 def test_the_legend_explains_every_marker_of_results() -> None:
-    axes = plot.convergence(limited(), outcome="cost")
+    axes: Any = plot.convergence(limited(), outcome="cost")
     shown = [one for one in axes.lines if one.get_linestyle() == "None"]
     assert len({one.get_label() for one in shown}) == len(shown) > 1
 
