@@ -11,7 +11,18 @@ import numpy as np
 import pytest
 from each import each
 
-from believer.arrays import MAX_SEED, above_zero, checked_seed, finite, nearest, shares, shown, suggested, whole
+from believer.arrays import (
+    MAX_SEED,
+    above_zero,
+    checked_seed,
+    finite,
+    nearest,
+    shares,
+    shown,
+    suggested,
+    to_width,
+    whole,
+)
 from believer.errors import InvalidInput
 
 NESTED: list[Any] = []
@@ -96,3 +107,30 @@ def test_an_unknown_word_is_told_the_nearest_or_some_of_all() -> None:
     assert nearest("?", map(str, range(1000))).endswith(", 31 and more.")
     assert suggested("Hihg", ["low", "high"]) == " Did you mean 'high'?"
     assert suggested("x", ["low", "high"]) == suggested(NESTED, ["low"]) == suggested(10**5000, ["low"]) == ""
+
+
+@each(
+    "value, half_width, text",
+    [
+        (94.1999, 0.0491, "94.200"),
+        (-2534.1234567, 0.0021, "-2534.1235"),
+        (80.17, 3.7, "80.2"),
+        (1234.4, 512.0, "1234"),
+        (0.0, 0.25, "0.00"),
+        (1.2345678e9, 3.1e7, "1.235e+09"),
+        (1.2345678e-9, 3.1e-11, "1.235e-09"),
+        (1e12, 1e-9, "1000000000000"),
+        (2.123456789, 0.0, "2.12346"),
+        (2.123456789, math.inf, "2.12346"),
+        (math.nan, 1.0, "nan"),
+    ],
+)
+def test_a_number_has_the_digits_that_its_interval_has_use_for(value: float, half_width: float, text: str) -> None:
+    assert to_width(value, half_width) == text
+
+
+def test_the_ends_of_an_interval_that_is_not_empty_differ_in_print() -> None:
+    rng = np.random.default_rng(0)
+    for offset, half in zip(10.0 ** rng.uniform(-8, 8, 300), 10.0 ** rng.uniform(-6, 6, 300), strict=True):
+        assert to_width(offset - half, half) != to_width(offset + half, half)
+        assert abs(float(to_width(offset, half)) - offset) <= 0.06 * half + 1e-12 * offset

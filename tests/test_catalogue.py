@@ -92,7 +92,90 @@ def test_decimal_commas_of_a_file_with_semicolons_are_numbers(tmp_path: Path) ->
     space = bv.Space.from_table(path, id_column="name")
     assert space.parameters["x"] == bv.Float(-1.25, 7)
     assert space.check({"name": "b"})["x"] == -1.25
-    assert "z" not in space.table.features  # type: ignore[union-attr]  # two marks in one column are no numbers
+    assert space.check({"name": "b"})["z"] == 2.5  # no cell with either mark can mean another number
+
+
+@each(
+    "text, row",
+    [
+        ("n;t\na;1.234\nb;2.345\nc;987,5\nd;12,5\n", 1),
+        ("n;t\na;12,5\nb;1.234\n", 2),
+        ("n;t;u\na;1.234;0,5\nb;2.345;12,5\n", 1),
+        ("n;t\na;12\nb;1.234\n", 2),
+        ('n,t,u,v\na,"1,234",0.5,"1,5"\nb,"2,345",1.5,"2,5"\n', 1),
+    ],
+)
+def test_a_number_that_may_be_another_one_is_an_error_that_names_row_and_column(
+    tmp_path: Path, text: str, row: int
+) -> None:
+    (tmp_path / "doubt.csv").write_text(text)
+    for features in (["t"], {"t": bv.Float(0.0, 1e4)}):
+        with pytest.raises(InvalidInput, match=rf"row {row}, 't' has '[12][.,]\d+' may be \d+ or [12]\.\d+; write"):
+            bv.Space.from_table(tmp_path / "doubt.csv", features)
+    names = bv.Categorical(["1.234", "2.345", "987,5", "12,5", "12", "1,234", "2,345"])
+    assert len(bv.Space.from_table(tmp_path / "doubt.csv", {"t": names}).decode(np.eye(7))) == 7
+
+
+@each(
+    "text, values",
+    [
+        ("n;t\na;1.2345\nb;1.234\n", [1.2345, 1.234]),
+        ("n;t;u\na;0.5;1,5\nb;1.234;2,5\n", [0.5, 1.234]),
+        ("n;t\na;1,234\nb;2,345\n", [1.234, 2.345]),
+        ("n;t\na;1.234,5\nb;987,5\n", [1234.5, 987.5]),
+        ('n,t,u\na,"1,234",0.5\nb,"2,345",1.5\n', [1234.0, 2345.0]),
+        ('n,t\n"1,2-diol",1.234\nb,2.345\n', [1.234, 2.345]),
+    ],
+)
+def test_one_decimal_mark_in_a_column_says_what_its_numbers_are(tmp_path: Path, text: str, values: list[float]) -> None:
+    (tmp_path / "clear.csv").write_text(text)
+    space = bv.Space.from_table(tmp_path / "clear.csv", ["t"])
+    assert [params["t"] for params in space.decode(space.encode([{"t": value} for value in values]))] == values
+
+
+def test_a_text_for_a_number_among_numbers_is_an_error() -> None:
+    with pytest.raises(InvalidInput, match="mostly numbers, and '2,5' in row 2"):
+        bv.Space.from_table({"x": [1.5, "2,5", 3.5]}, ["x"])
+
+
+@each("encoding", ["utf-8", "utf-8-sig", "cp1252", "latin-1", "utf-16"])
+def test_a_file_may_have_any_usual_encoding(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "stock.csv").write_bytes("Stoff;T in °C\nÄther;20,5\nWasser;80\n".encode(encoding))
+    space = bv.Space.from_table(tmp_path / "stock.csv", id_column="Stoff")
+    assert space.check({"Stoff": "Äther"}) == {"Stoff": "Äther", "T in °C": 20.5}
+    (tmp_path / "stock.csv").write_bytes(bytes(1000))
+    with pytest.raises(InvalidInput, match=r"stock\.csv is not a text"):
+        bv.Space.from_table(tmp_path / "stock.csv")
+
+
+PRICED = "n;t;price;lot;code;note\na;1;790,4;7;007;x\nb;2;800;8;12;\nc;3;12,5;;13;z\nd;4;1.200;9;14;w\n"
+
+
+def test_numbers_of_a_file_are_numbers_also_where_no_feature_has_them(tmp_path: Path) -> None:
+    path = tmp_path / "priced.csv"
+    path.write_text(PRICED.replace("1.200", "1200"))
+    space = bv.Space.from_table(path, ["t"], id_column="n")
+    assert space.check({"t": 1}) == {"n": "a", "price": 790.4, "lot": 7, "code": "007", "note": "x", "t": 1}
+    assert space.check({"n": "c"})["lot"] is None
+    assert space.check({"n": "b", "price": "800", "lot": 8.0})["t"] == 2
+    for fixed in ({"price": "790,4"}, {"price": 790.4}, {"lot": 7}, {"lot": "7"}):
+        assert bv.Optimizer(space, seed=0).ask(fixed=fixed)[0].params["n"] == "a"
+    path.write_text(PRICED)  # 1.200 may be 1200 or 1.2: no feature, no error, and no price
+    assert bv.Space.from_table(path, ["t"], id_column="n").check({"n": "d"})["price"] == "1.200"
+
+
+def test_a_column_that_is_no_feature_can_be_the_price_of_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "priced.csv"
+    lines = [f"m{i};{i};{(i * 7) % 30},5;{'' if i == 3 else i}" for i in range(30)]
+    path.write_text("\n".join(["n;t;price;lot", *lines]))
+    opt = bv.Optimizer(bv.Space.from_table(path, ["t"], id_column="n"), n_init=4, seed=0)
+    for _ in range(3):
+        batch = opt.ask(4, max_cost=40, cost={"price": 1})
+        assert sum(trial.params["price"] for trial in batch) <= 40
+        opt.tell_many(batch, [(trial.params["t"] - 20) ** 2 for trial in batch])
+    for name in ("lot", "n", "color"):
+        with pytest.raises(InvalidInput, match=f"got '{name}'"):
+            opt.ask(2, max_cost=40, cost={name: 1})
 
 
 def test_choices_that_are_numbers_are_found_in_a_table_and_in_a_file(tmp_path: Path) -> None:
@@ -134,7 +217,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     ({"x": [1.0, "n/a", 3.0]}, {"features": ["x"]}, "mostly numbers, and 'n/a' in row 2"),
     ({"x": ["1", "2", "ND"]}, {"features": ["x"]}, "mostly numbers, and 'ND' in row 3"),
     ({"x": [1, 20]}, {"features": {"x": bv.Float(0, 10)}}, "within its bounds"),
-    ({"x": ["a", "b"]}, {"features": {"x": bv.Categorical(["a"])}}, "one of"),
+    ({"x": ["a", "b"]}, {"features": {"x": bv.Categorical(["a"])}}, "row 2 .* one of"),
 ]
 
 
@@ -167,6 +250,9 @@ def test_a_ragged_file_names_its_line(tmp_path: Path) -> None:
     path = tmp_path / "ragged.csv"
     path.write_text("a;b\n1;2\n3\n")
     with pytest.raises(InvalidInput, match=r"line 3 of .* has 1"):
+        bv.Space.from_table(path)
+    path.write_text("n,t,u\na,1,5,2,5\n")
+    with pytest.raises(InvalidInput, match=r"line 2 of .* has 5 cells; 3 are named.* decimal commas"):
         bv.Space.from_table(path)
 
 
@@ -380,3 +466,22 @@ def test_a_million_rows_are_searched_within_bounded_memory() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert len({tuple(trial.params.values()) for trial in opt.ask(8)}) == 8
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 700_000
+
+
+def test_a_journal_in_which_prices_were_texts_goes_on_with_numbers(tmp_path: Path) -> None:
+    path, file = tmp_path / "study.jsonl", tmp_path / "priced.csv"
+    lines = [f"m{i};{i};{(i * 7) % 30},5" for i in range(30)]
+    file.write_text("\n".join(["n;t;price", *lines]))
+    texts = [dict(zip(("n", "t", "price"), line.split(";"), strict=True)) for line in lines]
+    known = [{**row, "t": int(row["t"])} for row in texts]  # as files were read before
+    with bv.Optimizer.open(path, bv.Space.from_table(known, ["t"], id_column="n"), n_init=3, seed=0) as opt:
+        opt.enqueue({"n": "m3"})
+        opt.observe({"n": "m4", "price": "28,5"}, 3.0)
+        for trial in [*opt.ask(2), *opt.ask(1, fixed={"price": "0,5"})]:
+            opt.tell(trial, float(trial.params["t"]))
+        (waiting,) = opt.ask(1)
+    with bv.Optimizer.load(path, table=file) as again:
+        assert again.pending[0].params == {**waiting.params, "price": float(waiting.params["price"].replace(",", "."))}
+        again.tell(again.pending[0], 1.0)
+        again.ask(2, max_cost=30, cost={"price": 1})
+    assert bv.replay(path, table=file).identical

@@ -9,6 +9,7 @@ import pytest
 from optimizer_studies import SPACES, Plain, started, tell_all
 
 import believer as bv
+from believer.arrays import to_width
 from believer.errors import InvalidInput
 
 NOISY = bv.GP(noise=0.2)
@@ -92,7 +93,7 @@ def test_the_interval_and_the_sentence_say_how_sure_it_is() -> None:
     assert low + high == pytest.approx(2.0 * found.mean)
     assert high - low == pytest.approx(2.0 * 1.96 * found.std, rel=1e-4)
     assert str(found).startswith(f"trial {found.trial.id}, ")
-    assert f"{found.mean:.6g} expected" in str(found)
+    assert f"{to_width(found.mean, (high - low) / 2)} expected" in str(found)
 
 
 def test_of_many_results_those_that_the_model_learned_from_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:

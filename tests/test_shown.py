@@ -29,6 +29,7 @@ from believer import (
     read_study,
     sum_to,
 )
+from believer.arrays import to_width
 from believer.errors import InvalidInput, MissingExtra
 from believer.study import frames
 from believer.study.columns import MAX_COLUMNS, MAX_ROWS, as_text, column, of_params
@@ -250,8 +251,9 @@ def test_a_printed_front_says_what_was_told_expected_and_allowed() -> None:
     for row in rows:
         point = by_id[row[0]]
         for name, place in (("yield", 5), ("cost", 7), ("purity", 9)):
+            mean, std = point.expected[name].mean, point.expected[name].std
             assert row[place] == f"{point.told[name]:.6g}"
-            assert row[place + 1] == f"{point.expected[name].mean:.6g} ± {point.expected[name].std:.2g}"
+            assert row[place + 1] == f"{to_width(mean, std)} ± {std:.2g}"
         assert row[11:] == ["≥ 95", f"{point.feasible:.0%}"]
     yields = [float(row[5]) for row in rows]
     assert yields == sorted(yields, reverse=True)
@@ -386,3 +388,13 @@ def test_weighted_sums_hold_in_the_digits_that_are_shown() -> None:
     for line in inside:
         shown = dict(re.findall(r"\b([abc])=([.0-9]+)", line))
         assert sum(Decimal(str(c)) * Decimal(shown[name]) for name, c in weights.items()) == 1, line
+
+
+def test_a_recommendation_has_the_digits_of_its_interval_whatever_the_offset() -> None:
+    opt = Optimizer(Space.cube(1), seed=0, n_init=5)
+    for trial in opt.ask(8):
+        opt.tell(trial, -2534.12 + 1e-3 * (trial.params["x0"] - 0.3) ** 2)
+    found = opt.recommend()
+    low, high = re.findall(r"between (-?[\d.]+) and (-?[\d.]+) at", str(found))[0]
+    assert float(low) < float(high)
+    assert abs(float(low) - found.interval[0]) <= 0.1 * (found.interval[1] - found.interval[0])

@@ -215,6 +215,18 @@ def rounded(value: float, digits: int) -> str:
     return f"{float(text):.0f}" if "e+" in text and abs(value) < 1e6 else text
 
 
+def to_width(value: float, half_width: float) -> str:
+    """A number with as many digits as its interval has use for: two digits of half the width of that; six digits if the
+    width is zero or infinite."""
+    if not math.isfinite(half_width) or half_width <= 0.0 or not math.isfinite(value):
+        return f"{value:.6g}"
+    decimals = 1 - math.floor(math.log10(half_width))
+    size = math.floor(math.log10(max(abs(value), half_width)))
+    if -5 <= size < 6 and decimals <= 12:
+        return f"{value:.{max(decimals, 0)}f}"
+    return f"{value:.{min(max(size + decimals + 1, 2), 17)}g}"
+
+
 def near_any(X: Array, others: Array, tolerance: float | Array = SAME_POINT) -> BoolArray:
     """A mask (m,) of the rows of ``X`` (m, d) that are the same point as a row of ``others`` (k, d).  O(m k d).
 

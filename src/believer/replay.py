@@ -217,7 +217,9 @@ def _ask_again(study: Optimizer, event: Asked, strategy: Strategy, cost: Cost | 
     except BelieverError as error:
         return f"{type(error).__name__}: {error}"
     for then, now in zip(event.trials, again.trials, strict=True):
-        if not same_params(then.params, now.params):
+        # Of a table, the row is compared: columns that are no features may change.
+        params = then.params if study.space.table is None else study.space.check(then.params)
+        if not same_params(params, now.params):
             return f"params of trial {then.id} were {then.params}, are {now.params}"
         if not np.array_equal(then.encoded, now.encoded):
             return f"unit of trial {then.id} was {then.encoded.tolist()}, is {now.encoded.tolist()}"

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from believer.errors import InvalidInput
-from believer.lab.cells import Marks, says_failed, says_not_run, text_of
+from believer.lab.cells import says_failed, says_not_run
+from believer.space.texts import Marks, text_of
 
 POINT, COMMA, NONE, BOTH = (Marks(frozenset(seen)) for seen in (".", ",", "", ".,"))
 

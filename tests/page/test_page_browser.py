@@ -112,6 +112,27 @@ def test_a_report_opens_without_a_fault(chrome: Browser, pages: dict[str, Path])
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [PHONE, DESK])
+def test_every_choice_of_a_few_has_its_label(chrome: Browser, tmp_path: Path, width: int) -> None:
+    solvents = ("DMF", "DMSO", "acetonitrile", "dioxane", "toluene", "ethanol")
+    space = Space({"solvent": Categorical(solvents), "T": Float(40, 100), "t": Float(4, 20)})
+    optimizer = Optimizer(space, seed=0, n_init=6)
+    for trial in optimizer.ask(8):
+        optimizer.tell(trial, trial.params["T"] + trial.params["t"])
+    optimizer.report(tmp_path / "solvents.html")
+    chrome.open(tmp_path / "solvents.html", width)
+    draw(chrome, width)
+    shown = chrome.evaluate(
+        "[...document.querySelectorAll('.xaxislayer-above')].map(axis => [...axis.querySelectorAll('text')]"
+        ".filter(text => getComputedStyle(text).display !== 'none' && getComputedStyle(text).opacity > 0"
+        " && text.getBoundingClientRect().right <= text.closest('.panel').getBoundingClientRect().right + 1)"
+        ".map(text => text.textContent)).filter(texts => texts.includes('DMF'))"
+    )
+    assert shown
+    assert {tuple(texts) for texts in shown} == {solvents}
+    assert problems(chrome) == []
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [PHONE, DESK])
 @pytest.mark.parametrize("name", ["small", "hostile", "front"])

@@ -13,6 +13,7 @@ from page_studies import hostile, reaction, small
 from waiting import PATIENCE
 
 from believer import Float, Maximize, Minimize, Optimizer, Space, read_study
+from believer.arrays import to_width
 from believer.errors import InvalidInput, JournalError
 from believer.page import beliefs
 from believer.page import state as state_of
@@ -95,8 +96,8 @@ def test_the_recommendation_is_that_of_the_optimizer() -> None:
     optimizer = small()
     recommended, found = optimizer.recommend(), state_of(optimizer)["recommendation"]
     assert f"trial {recommended.trial.id}." in texts(found)
-    assert f"{recommended.mean:.6g}" in texts(found)
-    assert all(f"{end:.6g}" in texts(found) for end in recommended.interval)
+    low, high = recommended.interval
+    assert all(to_width(one, (high - low) / 2) in texts(found) for one in (recommended.mean, low, high))
     assert dict(found["tables"][0]["rows"]) == recommended.params
     assert [row[0] for row in found["tables"][1]["rows"]] == ["yield", "purity"]
 

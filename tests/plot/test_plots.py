@@ -17,6 +17,7 @@ from test_toy_region import ROUND, TURNING, studied
 import believer as bv
 from believer import plot
 from believer.errors import InvalidInput, MissingExtra, SpaceExhausted
+from believer.plot.data.axis import axes_of
 from believer.problems import branin, wave1
 
 pytest.importorskip("matplotlib")
@@ -186,12 +187,36 @@ def test_convergence_of_a_maximization_rises_past_its_failures() -> None:
 
 
 def test_limits_and_targets_are_lines_and_what_breaks_a_limit_is_hollow() -> None:
-    axes = plot.convergence(limited(), outcome="cost")
+    axes: Any = plot.convergence(limited(), outcome="cost")
     assert line(axes, "limit").get_ydata()[0] == 3.0
-    hollow = line(axes, "breaks a limit")
+    hollow = next(one for one in axes.lines if one.get_label().endswith(", breaks a limit"))
     assert hollow.get_markerfacecolor() == "none"
     assert (hollow.get_ydata() > 3.0).any()
     assert line(plot.convergence(limited(), target=4.0), "target 4").get_ydata()[0] == 4.0
+
+
+def test_the_legend_explains_every_marker_of_results() -> None:
+    axes: Any = plot.convergence(limited(), outcome="cost")
+    shown = [one for one in axes.lines if one.get_linestyle() == "None"]
+    assert len({one.get_label() for one in shown}) == len(shown) > 1
+
+
+def test_a_few_discrete_numbers_have_ticks_at_their_values() -> None:
+    space = bv.Space({"T": bv.Int(40, 100, step=20), "t": bv.Discrete([4, 12, 20]), "x": bv.Float(0, 1)})
+    axes = plot.batches(told(space, 2, lambda params: params["x"]), parameters=["T", "t"])
+    assert [label.get_text() for label in axes.xaxis.get_ticklabels()] == ["40", "60", "80", "100"]
+    assert axes.get_yticks().tolist() == [4, 12, 20]
+    close = bv.Space({"a": bv.Discrete([1, 2, 3, 100]), "b": bv.Int(0, 20)})
+    assert [axis.ticks for axis in axes_of(close)] == [None, None]
+
+
+def test_points_beside_a_slice_are_fainter_and_the_title_says_so() -> None:
+    bowl = told(bv.Space.cube(3), 3, lambda params: sum((value - 0.4) ** 2 for value in params.values()))
+    grid = plot.lies(bowl, 2, parameters=["x0", "x1"])
+    there, later = (next(o for o in one.lines if o.get_label() == "next point") for one in grid[1, :2])
+    assert there.get_alpha() == pytest.approx(1.0)
+    assert later.get_alpha() < 1.0
+    assert "fainter" in grid[0, 0].figure._suptitle.get_text()
 
 
 def test_batches_are_shaded_each_apart_from_the_next() -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 from believer.arrays import nearest
 from believer.errors import InvalidInput
-from believer.lab.cells import Marks, folded, says_failed, text_of
+from believer.lab.cells import folded, says_failed
 from believer.lab.headings import values_of
 from believer.optimizer import Optimizer
+from believer.space.texts import Marks, text_of
 from believer.space.units import amount
 from believer.study.goals import Goals
 from believer.study.labels import number

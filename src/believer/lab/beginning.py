@@ -9,12 +9,12 @@ from typing import Any, TypeGuard, TypeVar
 
 from believer.capabilities import has
 from believer.errors import InvalidInput
-from believer.lab.cells import Marks
 from believer.lab.study_file import BATCH, refuse_taken
 from believer.lab.toml_text import study_text
 from believer.space import Categorical, Discrete, Float, Int, Space, sum_to
 from believer.space.parameter import Number, Parameter
 from believer.space.rules import Rule
+from believer.space.texts import Marks
 from believer.space.units import amount, units_of
 from believer.study.batch_rules import BatchRules
 from believer.study.goal import AtLeast, AtMost, Between, Goal, Maximize, Minimize, words

@@ -14,7 +14,8 @@ from typing import Any
 
 from believer.arrays import shown
 from believer.errors import InvalidInput, MissingExtra
-from believer.lab.cells import folded, text_of
+from believer.lab.cells import folded
+from believer.space.texts import decoded, text_of
 from believer.study.files import PathLike, as_path, followed
 
 _LARGEST = 64 * 2**20
@@ -69,7 +70,7 @@ def read_filled(path: PathLike, known: Iterable[str] = ()) -> FilledSheet:
         return _headed(str(file), _excel_rows(data, file), known)
     if data[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" or file.suffix.lower() == ".xls":
         raise InvalidInput(f"{file} is in the old format of Excel; save it as .xlsx or as CSV.")
-    text = _decoded(data, file)
+    text = decoded(data, file)
     if file.suffix.lower() == ".json":
         return _of_json(text, file)
     rows, delimiter = _csv_rows(text, file, known)
@@ -152,22 +153,6 @@ def _stem(heading: str) -> str:
     for opening in "([":
         heading = heading.partition(f" {opening}")[0] or heading
     return heading.casefold().strip()
-
-
-def _decoded(data: bytes, file: Path) -> str:
-    """The text of a file in any of the encodings that spreadsheets use."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        encodings: tuple[str, ...] = ("utf-16",)
-    else:
-        encodings = ("utf-8-sig", "cp1252")
-    for encoding in encodings:
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if text.count("\0") * 100 <= len(text):
-            return text.replace("\0", "\ufffd")
-    raise InvalidInput(f"{file} is not a text; a sheet is a CSV file, or .xlsx. Is it the right file?")
 
 
 def _csv_rows(text: str, file: Path, known: Iterable[str]) -> tuple[list[tuple[int, list[str]]], str]:

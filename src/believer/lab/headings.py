@@ -11,10 +11,11 @@ from typing import Any
 from believer.arrays import is_number, nearest, shown
 from believer.capabilities import has
 from believer.errors import InvalidInput
-from believer.lab.cells import Marks, folded, same_text, says_failed, text_of
+from believer.lab.cells import folded, same_text, says_failed
 from believer.lab.filled import FilledSheet
 from believer.space import Space
 from believer.space.parameter import Measurable, Number, Parameter
+from believer.space.texts import Marks, text_of
 from believer.space.units import labeled, units_of
 from believer.space.when import when_of
 from believer.study.goals import Goals

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from believer.arrays import to_width
 from believer.errors import InvalidInput
 from believer.lab.folder import Folder, batches
 from believer.lab.readable import Readable
@@ -185,9 +186,10 @@ def _expected(study: Optimizer) -> str:
         found = study.recommend()
     except InvalidInput:
         return ""
-    low, high = (number(end, 3) for end in found.interval)
-    mean = amount(number(found.mean, 3), found.labels.objective)
-    return f"To use, as results vary: trial {found.trial.id}, {mean} expected ({low} to {high} at 95 %)"
+    low, high = found.interval
+    mean, *ends = (to_width(one, 0.5 * (high - low)) for one in (found.mean, low, high))
+    mean = amount(mean, found.labels.objective)
+    return f"To use, as results vary: trial {found.trial.id}, {mean} expected ({ends[0]} to {ends[1]} at 95 %)"
 
 
 def _infers_noise(study: Optimizer) -> bool:

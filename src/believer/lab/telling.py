@@ -16,12 +16,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from believer.errors import BelieverError, InvalidInput, JournalError
-from believer.lab.cells import Marks, says_failed, says_not_run, text_of
+from believer.lab.cells import says_failed, says_not_run
 from believer.lab.filled import FilledSheet, filled_of_frame, read_filled
 from believer.lab.headings import TRIAL, Columns, columns_of, value_in
 from believer.lab.readable import Readable
 from believer.optimizer import Optimizer
 from believer.space.rows import Rows
+from believer.space.texts import Marks, text_of
 from believer.study.files import PathLike
 from believer.study.labels import described, number
 from believer.study.tell_report import Row, TellReport

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from believer.arrays import Array
+from believer.arrays import Array, to_width
 from believer.errors import BelieverError, InvalidInput
 from believer.page import figures, model_figures
 from believer.page.cells import Json, isolated, number, percent, point
@@ -180,7 +180,8 @@ def _recommended(source: Source) -> Json:
     except InvalidInput:
         return {"text": ["No result is within all limits as surely as they ask, so nothing can be recommended yet."]}
     first, best = source.outputs[0], source.study.best
-    mean, low, high = (outcome(source, first, one) for one in (found.mean, *found.interval))
+    width = 0.5 * (found.interval[1] - found.interval[0])
+    mean, low, high = (outcome(source, first, one, width) for one in (found.mean, *found.interval))
     text = [
         f"Use the parameters of trial {found.trial.id}. The model expects {isolated(source.named(first))} {mean} "
         f"there; with a probability of 95 % it lies between {low} and {high}, without the noise of a single result."
@@ -200,12 +201,17 @@ def _labeled(source: Source, params: dict[str, Any]) -> dict[str, Any]:
     return {labels.get(name, name): value for name, value in params.items()}
 
 
+def _expected(mean: float, std: float) -> tuple[float, float]:
+    """A posterior mean and standard deviation with the digits that the latter has use for."""
+    return float(to_width(mean, std)), float(f"{std:.2g}")
+
+
 def _use(source: Source, found: Recommendation) -> list[Json]:
     tables = [pairs("Parameters to use", _labeled(source, found.params))]
     told = source.study.outcome(found.trial.id)
     if found.outcomes and told is not None:
         rows = [
-            (source.label(name), source.goals.value(told, name), one.mean, one.std)
+            (source.label(name), source.goals.value(told, name), *_expected(one.mean, one.std))
             for name, one in found.outcomes.items()
         ]
         tables.append(table("Outcomes there", ("outcome", "observed", "expected", "standard deviation"), rows))
@@ -235,7 +241,7 @@ def _front(source: Source) -> Json:
             *(
                 part
                 for name in source.goals.objectives
-                for part in (point.values[name], point.expected[name].mean, point.expected[name].std)
+                for part in (point.values[name], *_expected(point.expected[name].mean, point.expected[name].std))
             ),
             *([percent(point.feasible)] if limits else []),
             *(point.params.get(name) for name in source.space.names),
@@ -277,7 +283,7 @@ def _next(source: Source, q: int | None) -> Json:
         (
             trial.id,
             *(trial.params.get(name) for name in source.space.names),
-            *(part for mean, std, *_ in told for part in (float(mean[i]), float(std[i]))),
+            *(part for mean, std, *_ in told for part in _expected(float(mean[i]), float(std[i]))),
             *([] if kept is None else [percent(kept[i])]),
             trial.provenance,
         )

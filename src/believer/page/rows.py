@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from believer.arrays import Array
-from believer.page.cells import Json, cell, isolated, number, numbers, readable
+from believer.arrays import Array, to_width
+from believer.page.cells import Json, cell, isolated, numbers, readable
 from believer.plot.data import Axis, Source
 from believer.space.units import amount
 from believer.study.table import parameters as columns_of_parameters
@@ -90,9 +90,9 @@ def units_of(source: Source) -> dict[str, str]:
     return {axis.name: axis.units for axis in source.axes if axis.units}
 
 
-def outcome(source: Source, name: str, value: float) -> str:
-    """A value of an outcome in a sentence, with its units."""
-    return amount(number(value), isolated(source.units(name)))
+def outcome(source: Source, name: str, value: float, half_width: float = 0.0) -> str:
+    """A value of an outcome in a sentence, with its units, and with the digits for an interval of that half width."""
+    return amount(to_width(value, half_width), isolated(source.units(name)))
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], plain: bool = False) -> Json:

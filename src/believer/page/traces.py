@@ -38,6 +38,9 @@ def parameter_axis(axis: Axis) -> Json:
             "tickvals": [*ticks],
             "ticktext": [label(axis.choices[i], 16) for i in ticks],
             "range": [-0.5, len(axis.choices) - 0.5],
+            # Steep labels end below their ticks; plotly would hide those that reach beyond the panel.
+            "ticklabeloverflow": "allow",
+            "autotickangles": [0, -30, -90],
         }
     if axis.is_constant:
         return value_axis(axis.label)
@@ -49,6 +52,7 @@ def parameter_axis(axis: Axis) -> Json:
         "type": "log" if axis.is_log else "linear",
         "range": numbers([low - margin, high + margin]),
         **(_log_ticks(low, high) if axis.is_log else {}),
+        **({} if axis.ticks is None else {"tickmode": "array", "tickvals": numbers(axis.ticks)}),
     }
 
 

@@ -81,8 +81,8 @@ def _draw_results(axes: Any, found: data.Convergence) -> None:
         own = known & np.isin(origin, origins)
         for rows, fill, more in (
             (own & found.keeps_limits, "full", ""),
-            (own & done & ~found.keeps_limits, "none", "breaks a limit"),
-            (own & ~done, "left", "partial result"),
+            (own & done & ~found.keeps_limits, "none", f"{label}, breaks a limit"),
+            (own & ~done, "left", f"{label}, partial result"),
         ):
             if rows.any():
                 style = {"fillstyle": fill, "color": color, "markerfacecoloralt": "white", "ms": 5.5, "ls": ""}

@@ -130,6 +130,8 @@ def dress(axes: Any, which: Literal["x", "y"], parameter: Parameter, narrow: boo
         axis.set_ticks(range(0, len(parameter.choices), step), shown)
         if which == "x" and sum(map(len, shown)) > (8 if narrow else _CROWDED):
             axis.set_tick_params(rotation=40 if narrow else 30)
+    elif not narrow and parameter.ticks is not None:
+        axis.set_ticks(parameter.ticks, [f"{value:g}" for value in parameter.ticks])
     elif parameter.is_whole and not parameter.is_log:
         axis.set_major_locator(MaxNLocator(nbins=3 if narrow else 6, integer=True))
     elif not parameter.is_log:

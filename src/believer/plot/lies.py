@@ -56,7 +56,8 @@ def lies(
         fixed = where(source, found.through, found.axes)
         more = "" if not fixed else f", {fixed}" if fixed.startswith("slice at") else ", slice through its first point"
         which = "the pending batch" if found.batch == "pending" else "the next batch"
-        grid[0, 0].figure.suptitle(f"{which}, lie by lie{more}", fontsize=10)
+        faint = "\npoints that differ from the slice are fainter" if fixed else ""
+        grid[0, 0].figure.suptitle(f"{which}, lie by lie{more}{faint}", fontsize=10)
     return finished_grid(grid, ax)
 
 
@@ -86,7 +87,7 @@ def _draw_curves(grid: Any, found: data.Lies) -> None:
             above.plot(x, y, "D", zorder=5, label="lie", **mark)
             below.axvline(x, color=ORANGE, ls="--", lw=1.3, zorder=0)
         if step.next_at is not None:
-            mark = {"color": RED, "ms": 8, "ls": "", "zorder": 5, "clip_on": False}
+            mark = {"color": RED, "ms": 8, "ls": "", "zorder": 5, "clip_on": False, "alpha": _alpha(step)}
             below.plot(step.next_at[0], step.next_worth, "v", label="next point", **mark)
             above.axvline(step.next_at[0], color=RED, ls=":", lw=1.3, zorder=0)
         dress(below, "x", axis)
@@ -131,10 +132,15 @@ def _draw_maps(grid: Any, found: data.Lies) -> None:
         figure.colorbar(mesh, ax=list(row), pad=0.01).set_label(label.replace(" × ", " ×\n"), fontsize=8)
 
 
+def _alpha(step: data.LieStep) -> float:
+    """The strength of the color of the next point: it is fainter the farther it lies from the slice."""
+    return 0.3 + 0.7 * (step.next_nearness or 0.0)
+
+
 def _draw_marks(axes: Any, step: data.LieStep) -> None:
     for (a, b), near in zip(step.lie_at, step.lie_nearness, strict=True):
         mark = {"color": ORANGE, "mec": BLACK, "ms": 7, "ls": "", "alpha": 0.3 + 0.7 * near}
         axes.plot(a, b, "D", zorder=4, clip_on=False, label="lie", **mark)
     if step.next_at is not None:
-        mark = {"color": RED, "mec": "white", "mew": 0.7, "ms": 9, "ls": ""}
+        mark = {"color": RED, "mec": "white", "mew": 0.7, "ms": 9, "ls": "", "alpha": _alpha(step)}
         axes.plot(*step.next_at, "v", zorder=5, clip_on=False, label="next point", **mark)

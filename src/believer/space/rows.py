@@ -17,7 +17,7 @@ from believer.errors import InvalidInput
 from believer.space.carried import Carried
 from believer.space.catalogue import Catalogue, catalogue, distinct
 from believer.space.categorical import Categorical
-from believer.space.columns import Cells, is_number, numbers_of, read_columns
+from believer.space.columns import Cells, carried_of, is_number, numbers_of, read_columns
 from believer.space.floats import Float
 from believer.space.ints import Int
 from believer.space.parameter import Number, Parameter
@@ -96,7 +96,9 @@ class Rows:
         if found is None:
             raise InvalidInput(f"no row of the table has {self.id}={shown(params[self.id])}.")
         for name, value in params.items():
-            if name != self.id and _plain(self.columns[name][found]) != plain(value):
+            kind = self.parameters[name]
+            kept = kind.check(value, name) if isinstance(kind, Carried) else plain(value)
+            if name != self.id and _plain(self.columns[name][found]) != kept:
                 raise InvalidInput(
                     f"the row with {self.id}={shown(given)} has {name}={shown(_plain(self.columns[name][found]))}; "
                     f"got {shown(value)}."
@@ -130,7 +132,7 @@ class Rows:
             if isinstance(cells, np.ndarray):
                 mask &= np.abs(cells - value) <= _NEAR * max(1.0, abs(value)) if value is not None else False
             else:
-                mask &= np.fromiter((type(cell) is type(value) and cell == value for cell in cells), bool, len(cells))
+                mask &= np.fromiter((_same(cell, value) for cell in cells), bool, len(cells))
         return mask
 
     def part(self, values: Mapping[str, Any], among: Mapping[str, Sequence[Any]]) -> Catalogue:
@@ -142,6 +144,13 @@ class Rows:
             mask = mask & np.logical_or.reduce([self.having({name: value}) for value in some])
         return catalogue(self.region.rows, self.region.keys, mask)
 
+    def has_numbers(self, name: str) -> bool:
+        """Whether a column has a number in every row."""
+        cells = self.columns.get(name)
+        if cells is None or isinstance(cells, np.ndarray):
+            return cells is not None
+        return all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
+
     def showing(self, names: Collection[str]) -> Rows:
         """The same rows; of the columns that are not features, only those among ``names`` are kept."""
         kept = [name for name in self.columns if name in names or name in self.features]
@@ -151,6 +160,11 @@ class Rows:
     def to_config(self) -> dict[str, Any]:
         """The config of a table in a journal, by which the table can be recognized."""
         return {"sha256": self.digest, "rows": len(self), "features": [*self.features], "id": self.id}
+
+
+def _same(cell: Any, value: Any) -> bool:
+    """Whether two plain values are equal; 1 and True are not, 1 and 1.0 are."""
+    return isinstance(cell, bool) is isinstance(value, bool) and bool(cell == value)
 
 
 def rows_of(source: Any, features: Any = None, id_column: str | None = None) -> Rows:
@@ -167,7 +181,8 @@ def rows_of(source: Any, features: Any = None, id_column: str | None = None) -> 
         start += p.width
     rows, keys, earlier = distinct(X)
     ids = {} if id_column is None else {id_column: _ids(id_column, columns[id_column])}
-    carried = ids | {name: [*map(_plain, columns[name])] for name in columns if name not in {*parameters, *ids}}
+    others = {name: carried_of(columns[name]) for name in columns if name not in {*parameters, *ids}}
+    carried = ids | {name: values for name, (values, _) in others.items()}
     for name, values in carried.items():
         for kind in {*map(type, values)} - {str, int, float, bool, type(None)}:
             raise InvalidInput(
@@ -180,7 +195,7 @@ def rows_of(source: Any, features: Any = None, id_column: str | None = None) -> 
         X, places = X[rows], np.searchsorted(rows, earlier)
         every = {name: _taken(values, rows) for name, values in every.items()}
     by_id = {value: int(places[i]) for values in ids.values() for i, value in enumerate(values)}
-    kinds: dict[str, Parameter] = {name: Carried() for name in carried}
+    kinds: dict[str, Parameter] = {name: Carried(others[name][1] if name in others else None) for name in carried}
     return Rows(digest, {**kinds, **parameters}, every, tuple(parameters), id_column, Catalogue(frozen(X), keys), by_id)
 
 
@@ -224,7 +239,8 @@ def _made(name: str, cells: Cells, given: Parameter | None) -> Parameter:
             if cell is None or cell == "" or cell != cell:
                 raise _lacks(name, i)
         values = [value for _, value in dict.fromkeys((type(cell), cell) for cell in map(plain, cells))]
-        odd = [value for value in values if not is_number(value)]
+        real = any(is_number(value) and not isinstance(value, str) for value in values)
+        odd = [value for value in values if not is_number(value) or (real and isinstance(value, str))]
         if odd and 2 * len(odd) < len(values):
             raise InvalidInput(
                 f"a feature must be numbers, or names; {name!r} has mostly numbers, and {shown(odd[0])} in row "
@@ -252,9 +268,12 @@ def _values(name: str, cells: Cells, p: Parameter) -> Cells:
     numbers = numbers_of(cells) if has(p, Number) else None
     if numbers is None:
         kept: dict[Any, Any] = {}
-        for cell in cells:
+        for i, cell in enumerate(cells, 1):
             if (type(cell), cell) not in kept:
-                kept[type(cell), cell] = _choice(name, cell, p)
+                try:
+                    kept[type(cell), cell] = _choice(name, cell, p)
+                except InvalidInput as error:
+                    raise InvalidInput(f"row {i} of the table has another value: {error}") from error
         return [kept[type(cell), cell] for cell in cells]
     bad = np.flatnonzero(~np.isfinite(numbers))
     if len(bad):

@@ -140,8 +140,8 @@ def _checked_cost(space: Space, cost: Any) -> Cost:
     if not isinstance(cost, Mapping) or not cost:
         raise InvalidInput(f"cost must be a function of the params, or a price for some numbers; got {shown(cost)}.")
     for name in cost:
-        if name not in space.names or not has(space.parameters[name], Number):
-            numbers = [one for one, parameter in space.parameters.items() if has(parameter, Number)]
+        numbers = [one for one, parameter in space.parameters.items() if has(parameter, Number)]
+        if name not in numbers and (space.table is None or not space.table.has_numbers(name)):
             raise InvalidInput(
                 f"cost must price numbers, {', '.join(numbers) or 'of which there are none'}; got {shown(name)}."
             )

@@ -301,7 +301,7 @@ class Ledger:
                     self._fit = (self._seen(model), model)
                 for trial in trials:
                     if trial.origin == "enqueued":
-                        self._dequeue(trial.params)
+                        self._dequeue(self.space.check(trial.params))
                     elif trial.origin not in ("design", "model"):
                         raise TrialError(f"a trial is not handed out by {trial.origin!r}.", trial.id)
                     self._add(trial)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
+from believer.arrays import to_width
 from believer.space.units import amount, labeled
 from believer.study import html
 from believer.study.columns import Column, as_text, column, known, of_params
@@ -60,23 +61,22 @@ class Recommendation:
         return f"trial {self.trial.id}, {self.labels.point(self.params)}: {self._expectation()}"
 
     def __repr__(self) -> str:
-        return f"Recommendation(trial {self.trial.id}, {named(self.params)}: {self.mean:.4g} ± {self.std:.2g})"
+        expected = f"{to_width(self.mean, self.std)} ± {self.std:.2g}"
+        return f"Recommendation(trial {self.trial.id}, {named(self.params)}: {expected})"
 
     def _expectation(self) -> str:
         low, high = self.interval
         limits = f"; within all limits at {self.feasible:.0%}" if self.outcomes else ""
         units = self.labels.objective
-        return (
-            f"{amount(f'{self.mean:.6g}', units)} expected, "
-            f"between {low:.6g} and {amount(f'{high:.6g}', units)} at 95 %{limits}"
-        )
+        mean, *ends = (to_width(one, 0.5 * (high - low)) for one in (self.mean, low, high))
+        return f"{amount(mean, units)} expected, between {ends[0]} and {amount(ends[1], units)} at 95 %{limits}"
 
     def _repr_html_(self) -> str:
         names = [*self.outcomes]
         rows = [
             column("outcome", names),
-            column("expected", [self._shown(name, self.outcomes[name].mean) for name in names]),
-            column("±", [self._shown(name, self.outcomes[name].std) for name in names]),
+            column("expected", [self._shown(name, to_width(one.mean, one.std)) for name, one in self.outcomes.items()]),
+            column("±", [self._shown(name, f"{one.std:.2g}") for name, one in self.outcomes.items()]),
             column("wanted", [self.labels.wanted.get(name, "") for name in names]),
         ]
         return html.block(
@@ -86,8 +86,8 @@ class Recommendation:
             html.table(rows) if names else "",
         )
 
-    def _shown(self, name: str, value: float) -> str:
-        return amount(f"{value:.6g}", self.labels.outcomes.get(name, ""))
+    def _shown(self, name: str, number: str) -> str:
+        return amount(number, self.labels.outcomes.get(name, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class Front(Sequence[FrontPoint]):
             told = known(point.told.get(name) for point in points)
             columns.append(column(f"{name} told", told, units.get(name, "")))
             there = [point.expected.get(name) for point in points]
-            expected = [... if one is None else f"{one.mean:.6g} ± {one.std:.2g}" for one in there]
+            expected = [... if one is None else f"{to_width(one.mean, one.std)} ± {one.std:.2g}" for one in there]
             columns.append(column(f"{name} expected", expected, units.get(name, "")))
             if name in self.labels.limits:
                 columns.append(column(f"{name} limit", [self.labels.limits[name]] * len(points), units.get(name, "")))

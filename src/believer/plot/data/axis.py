@@ -25,6 +25,12 @@ MAX_VALUES = 101
 MAX_CHOICES = 60
 """The largest number of choices along an axis; of more, evaluated ones come first."""
 
+MAX_TICKS = 8
+"""The largest number of numbers along an axis that all have a tick."""
+
+_ROOM = 12.0
+"""The number of ticks for which an axis has room."""
+
 _DRAWS = 4000
 """The number of encoded rows in which values are sought if a continuous parameter has several columns."""
 
@@ -84,6 +90,13 @@ class Axis:
         ends = (2.0 * at[0] - middle[0], 2.0 * at[-1] - middle[-1]) if self.is_discrete else (at[0], at[-1])
         edges = np.concatenate([ends[:1], middle, ends[1:]])
         return np.exp(edges) if self.is_log else edges
+
+    @property
+    def ticks(self) -> Array | None:
+        """The positions of all values if they are a few numbers with room between them; None otherwise."""
+        if not self.is_number or not self.is_discrete or self.is_log or not 1 < len(self.at) <= MAX_TICKS:
+            return None
+        return self.at if np.diff(self.at).min() * _ROOM >= np.ptp(self.at) else None
 
     def position(self, value: Any) -> float:
         """The position of a value on the axis; NaN if it is not on the axis."""
