@@ -284,6 +284,18 @@ def test_workers_that_ask_at_the_same_moment_work_out_each_others_points() -> No
     assert found == [in_turn.ask(PLANE).params for _ in range(4)]
 
 
+def test_a_trial_that_gets_its_point_after_later_ones_ended_is_known_to_others() -> None:
+    """Its fit is behind results of trials with higher numbers."""
+    study = new(BelieverSampler(seed=0))
+    study.ask()
+    run(study, 12)
+    study.sampler.sample_relative(study, study.get_trials()[0], PLANE)
+    trials = study.get_trials()
+    assert int(trials[0].system_attrs["believer"]["fit"]["ids"], 16) >= 1 << 12
+    known, _ = study.sampler._read(study.sampler._door_to(PLANE, [False]), trials, 99)
+    assert 0 in [seen.number for seen in known]
+
+
 def test_a_trial_that_is_taken_up_again_gets_the_point_that_was_told() -> None:
     study = new(BelieverSampler(seed=0))
     run(study, 12)

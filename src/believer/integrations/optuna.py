@@ -79,6 +79,9 @@ KEY, IGNORED = "believer", "ignored"
 
 NOTES = "system attributes of believer"
 
+LATER = 4096
+"""The number of later trials that may have ended before a trial has its point."""
+
 BranchValues: TypeAlias = dict[str, dict[str, list[Any]]]
 """For each parameter of a branch, the values of its parent with which trials ask for it."""
 
@@ -530,8 +533,8 @@ def _noted(trial: Any) -> dict[str, Any]:
         and isinstance(fit.get("model"), dict)
         and all(isinstance(fit.get(it), str) for it in ("of", "ids"))
     )
-    # The numbers of earlier trials, as bits.
-    return noted if is_whole and re.fullmatch(f"[0-9a-f]{{1,{trial.number // 4 + 1}}}", fit["ids"]) else {}
+    # The numbers of trials as bits: of earlier ones, and of later ones that ended before this one had its point.
+    return noted if is_whole and re.fullmatch(f"[0-9a-f]{{1,{(trial.number + LATER) // 4 + 1}}}", fit["ids"]) else {}
 
 
 def _bounded(value: float) -> float:
