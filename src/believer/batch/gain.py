@@ -64,8 +64,8 @@ class Gain:
 
     Under noise, the gain is that of the function without noise over the smallest posterior mean. If there are pending
     points, the gain is what the batch adds to theirs. Failures are not considered. The gain is an order of magnitude:
-    over a suite of 74 problems, batches gained 1.2 times as much, and 0.3 to 2.8 times by class of problems. Of two
-    batches that models chose, the one with the larger expected gain gained more in 64 % of pairs. The gain is only as
+    over a suite of 74 problems, batches gained 0.9 times as much, and 0.2 to 2.9 times by class of problems. Of two
+    batches that models chose, the one with the larger expected gain gained more in 62 % of pairs. The gain is only as
     good as the model's σ, which in `MQRBF` is not calibrated.
 
     Attributes
