@@ -107,7 +107,7 @@ class Belief:
     @property
     def keeps_candidates(self) -> bool:
         """Whether all points share one set of candidates; otherwise each draws its own."""
-        return self.parts[0].pool_before is not None
+        return self.parts[0].pool_before_lies is not None
 
     @property
     def models(self) -> tuple[Model, ...]:
@@ -175,22 +175,22 @@ class Belief:
 
     def with_lies(self, request: Request) -> Belief:
         """The belief with lies at all pending points, in each output whose result is not known yet."""
-        fresh = [
+        without_lie = [
             dict(zip(learned.pending.ids[len(part.ids) :], learned.pending.X[len(part.ids) :], strict=True))
             for part, learned in zip(self.parts, request.outputs, strict=True)
         ]
-        if not any(fresh):
+        if not any(without_lie):
             return self
         if not self.keeps_candidates:
             parts = list(self.parts)
-            for place, points in enumerate(fresh):
+            for place, points in enumerate(without_lie):
                 for trial, x in points.items():
                     parts[place] = self._lied(parts[place], request, place, trial, x)
             return replace(self, parts=tuple(parts))
         belief = self
-        for trial in sorted(set[int]().union(*fresh)):
-            x = next(points[trial] for points in fresh if trial in points)
-            belief = belief._with(request, trial, x, [trial in points for points in fresh])
+        for trial in sorted(set[int]().union(*without_lie)):
+            x = next(points[trial] for points in without_lie if trial in points)
+            belief = belief._with(request, trial, x, [trial in points for points in without_lie])
         return belief
 
     def with_lie(self, request: Request, trial: int, x: Array) -> Belief:
@@ -236,7 +236,7 @@ class Belief:
         lie = lie_about(rule, part.model, x, learned.data, learned.warp, learned.output.sign, rng)
         X, y = read_only(np.concatenate([part.X, x[None, :]])), read_only(np.concatenate([part.y, (lie,)]))
         model = updated(part.model, self.strategy.update, request, place, trial, X, y)
-        return Part(learned, model, (*part.ids, trial), X, y, part.pool_before, part.added, part.followers)
+        return Part(learned, model, (*part.ids, trial), X, y, part.pool_before_lies, part.added, part.followers)
 
     def _rule(self, part: Part) -> Lie:
         """The rule for an output's lies: an output with limits never gets a constant."""

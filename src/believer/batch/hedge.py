@@ -20,8 +20,9 @@ lies. cℓ are the shortest lengthscales that the evidence allows,
 
 since Δ is about quadratic in log c. If the results say little about the lengthscales, c is 1/2. If the fitted
 lengthscales, halved, would not explain the results at all, c is nearly 1: a model that has good reasons to be certain
-is hedged little. Between categories, and along grids of few values, a lengthscale is not a distance, and stays as it
-is.
+is hedged little. If the model of a single output expects no improvement above the resolution, c is 1/2 for every
+point, whatever Δ is. Between categories, and along grids of few values, a lengthscale is not a distance, and stays as
+it is.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ LEAST_FACTOR = 0.5
 """The least c."""
 
 NATS = 1.0 / 15.0
-"""The default of T."""
+"""T of the default strategy, ``hedged``."""
 
 MAX_NATS = 1e6
 """The largest T."""

@@ -124,7 +124,7 @@ class Part:
     learned : the output with its results and the model before the first lie.
     model : the model with the lies.
     ids, X, y : the trials with lies, their points (p, d) and the lies (p,), in this order.
-    pool_before : the candidates under the model before the first lie; None if each point draws its own.
+    pool_before_lies : the candidates under the model before the first lie; None if each point draws its own.
     added : the candidates that were added later: for each group the number of lies at that time, the points, and the
         model of that time, or None if it can be computed again by conditioning.
     followers : by name, models that get the same lies when they are needed: the model itself with its candidates, and
@@ -136,7 +136,7 @@ class Part:
     ids: tuple[int, ...]
     X: Array
     y: Array
-    pool_before: Pool | None = None
+    pool_before_lies: Pool | None = None
     added: tuple[tuple[int, Array, Model | None], ...] = ()
     followers: Mapping[str, Follower] = field(default_factory=dict)
 
@@ -157,7 +157,7 @@ class Part:
         factor : the factor of its lengthscales, at most 1.
         model : the model with these lengthscales; None if there is none.
         """
-        pool = None if model is None or self.pool_before is None else pool_of(model, self.pool_before.points)
+        pool = None if model is None or self.pool_before_lies is None else pool_of(model, self.pool_before_lies.points)
         return replace(self, followers={**self.followers, name: Follower(factor, model, pool)})
 
     def caught_up(self, name: str) -> tuple[Part, Follower]:

@@ -27,8 +27,8 @@ _POOLED = Multistart(
     neighbors=64,
     climb=LBFGSSettings(max_rounds=50, gradient_tol=1e-3, value_tol=1e-3, heat=4, finalists=1),
 )
-"""The maximizer for kept candidates: it draws more of them near good points, and after a few steps goes on with one
-climb only, until LogEI gains less than 0.001 (benchmarks/pool.py)."""
+"""The maximizer for kept candidates: it draws more of them near good points, and after ``heat`` rounds goes on with
+the best climb only, until LogEI gains less than 0.001 (benchmarks/pool.py)."""
 
 POOLED_FROM = 200
 """From this number of results on, candidates are kept for all points of a batch."""
@@ -96,7 +96,8 @@ def pick(
     spacing : the points to keep a distance from, if possible; None for no spacing.
     known : candidates with their values; None if they must be drawn.
     climbs : whether to climb from the best known candidates; otherwise one of them is the point.
-    is_scaled : whether the objective is a logarithm or in standard deviations; ``request.likely`` needs this.
+    is_scaled : whether the objective is a logarithm or in standard deviations. The prior about the optimum
+        (``request.likely``) is added to the objective and needs this.
     """
     if request.likely is not None and len(request.data):
         leans = leaning(objective, request, request.likely, is_scaled)

@@ -59,11 +59,11 @@ class PseudoObservations:
         paper's convention, with which Kriging Believer can repeat a point).
     hedge : protects a batch against fitted lengthscales that are too long; 0 is [paper] Algorithm 1. If it is above 0
         and p points are pending, the next point is chosen under the fitted lengthscales with probability 1/(p + 1), and
-        otherwise under shorter ones: the shortest, but at least half as long, whose log-likelihood is lower by at most
-        this number of nats for each result (:mod:`~believer.batch.hedge`). If the model of a single output expects no
-        improvement above the resolution of the study, the fitted lengthscales, halved, are used, and the improvement
-        must be at least the resolution. Distinct points of a batch keep a distance from each other and from pending
-        points. Models without lengthscales are not hedged.
+        otherwise under shorter ones: about the shortest, but at least half as long, whose log-likelihood is lower by at
+        most this number of nats for each result (:mod:`~believer.batch.hedge`); ``hedged`` has 1/15. If the model of a
+        single output expects no improvement above the resolution of the study, the fitted lengthscales, halved, are
+        used, and the improvement must be at least the resolution. Distinct points of a batch keep a distance from each
+        other and from pending points. Models without lengthscales are not hedged.
     """
 
     lie: Lie = field(default_factory=Believe)
@@ -118,7 +118,9 @@ class PseudoObservations:
         is added at the last point.
         """
         choices, avoid = list[Choice](), request.avoid
-        nothing_expected = NothingExpected(request, belief.parts[0].pool_before if isinstance(belief, Belief) else None)
+        nothing_expected = NothingExpected(
+            request, belief.parts[0].pool_before_lies if isinstance(belief, Belief) else None
+        )
         if isinstance(belief, Belief) and belief.keeps_candidates and moves_together(self, request):
             return self._together(belief, request, nothing_expected)
         for trial in request.ids:

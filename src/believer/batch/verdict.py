@@ -89,7 +89,8 @@ def nearness(region: Region, q: int, model: Model | None) -> Spacing:
     """The distance below which points are nearly the same, as a :class:`Spacing` without points.
 
     This is a tenth of a lengthscale, or 1e-3 in the cube. It is at most a quarter of the radius of a ball with 1/q of
-    the cube's volume, in the k columns that are not of categories, because that is the room of each of ``q`` points.
+    the cube's volume, where k is the number of the region's degrees of freedom, because that is the room of each of
+    ``q`` points.
     """
     k = max(region.freedom, 1)
     room = math.exp((math.lgamma(0.5 * k + 1.0) - math.log(max(q, 1))) / k) / math.sqrt(math.pi)
