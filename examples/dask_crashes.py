@@ -22,11 +22,14 @@ def simulate(params):
     return (params["pressure"] - 6) ** 2 + (params["speed"] - 4) ** 2
 
 
+FIRST = [{"pressure": 9.5, "speed": 4.8}, {"pressure": 5.0, "speed": 0.0}]
+"""Points that are evaluated first: one crashes, and one hangs."""
+
+
 def main(budget=24, workers=2):
     with LocalCluster(n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0") as cluster:
-        result = bv.minimize(
-            simulate, SPACE, budget, workers=cluster, timeout=10, seed=3, journal="dask_crashes.jsonl", progress=False
-        )
+        options = {"timeout": 10, "seed": 3, "journal": "dask_crashes.jsonl", "progress": False}
+        result = bv.minimize(simulate, SPACE, budget, workers=cluster, x0=FIRST, **options)
     print(result)
     counts = result.optimizer.counts
     print(f"{counts.done} evaluations returned a value, {counts.failed} failed:")
