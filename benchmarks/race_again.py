@@ -83,15 +83,18 @@ def table(*sizes: int) -> str:
     A problem counts once for each of the ``sizes`` of batches.
     """
     found: dict[str, dict[tuple[str, int, int], float]] = defaultdict(dict)
+    seconds: dict[str, list[float]] = defaultdict(list)
     for row in rows(STORE):
         member, problem, q, seed = key_of(row)
         if q in sizes:
             found[member][problem, q, seed] = score(row)
+            seconds[member].append(sum(row["result"]["cpu_seconds"]))
     ours = found.pop(DEFAULT)
     for row in [row for q in sizes for row in rows(SUITE / f"q{q}" / "results.jsonl")]:
         member, problem, q, seed = key_of(row)
         if member in PEERS:
             found[member][problem, q, seed] = score(row)
+            seconds[member].append(sum(row["result"]["cpu_seconds"]))
     lines, chances = [], []
     for name, theirs in found.items():
         by_problem: dict[tuple[str, int], list[tuple[float, float]]] = defaultdict(list)
@@ -103,13 +106,14 @@ def table(*sizes: int) -> str:
         chances.append(wilcoxon(d))
         means = [f"{mine.mean():.2f}", f"{its.mean():.2f}", f"{d.mean():.2f}"]
         won = f"{(d < 0).sum()} : {(d > 0).sum()}"
-        lines.append([name, str(len(d)), " or ".join(map(str, seeds)), *means, won])
+        lines.append([name, str(len(d)), " or ".join(map(str, seeds)), *means, won, f"{np.mean(seconds[name]):.2g}"])
     for line, p in zip(lines, holm(chances), strict=True):
-        line.append(f"{p:.2g}")
+        line.insert(-1, f"{p:.2g}")
     heads = ["against", "problems", "seeds", "mean l of the default", "its mean l", "difference"]
-    heads += ["won : lost", "p (Wilcoxon, Holm)"]
+    heads += ["won : lost", "p (Wilcoxon, Holm)", "its CPU s per run"]
     title = " and ".join(f"q={q}" for q in sizes)
-    return f"\n## {title}\n\n{markdown_table(heads, sorted(lines, key=lambda line: float(line[4])))}\n"
+    ours_takes = f"A run of the default takes {np.mean(seconds[DEFAULT]):.2g} s of CPU in the mean."
+    return f"\n## {title}\n\n{ours_takes}\n\n{markdown_table(heads, sorted(lines, key=lambda line: float(line[4])))}\n"
 
 
 if __name__ == "__main__":
